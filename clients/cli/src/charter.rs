@@ -17,6 +17,7 @@ use folkmoot_identity::{
     Algorithms, Charter, CharterDraft, Contact, Founder, KeyAlgorithm, Policy, SignedCharter,
 };
 use serde_json::{Value, json};
+use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 
 /// `folkmoot charter`
@@ -81,8 +82,19 @@ fn show(file: &Path, json: bool) -> Result<(), Failure> {
             paint(Paint::Dim, "the founding text, as it was signed; the rules in force: folkmoot rules")
         );
     }
-    data(json, &json!({ "charter": text, "group": group, "founding": true }), || text.trim_end().to_owned());
+    data(json, &json!({ "charter": text, "group": group, "founding": true }), || {
+        shown(text.trim_end(), std::io::stdout().is_terminal())
+    });
     Ok(())
+}
+
+/// The text of a charter: to a program byte by byte; at a terminal without what cannot be seen, so
+/// that no founder looks like another.
+fn shown(text: &str, terminal: bool) -> String {
+    if !terminal {
+        return text.to_owned();
+    }
+    text.lines().map(visible).collect::<Vec<_>>().join("\n")
 }
 
 /// `folkmoot verify`, `folkmoot charter verify`
@@ -286,4 +298,16 @@ fn signed_by(me: &folkmoot_identity::Identity, file: &Path) -> Result<SignedChar
     founder(signed.charter())?;
     signed.add_signature(me).map_err(|error| stands_not(file, &error))?;
     Ok(signed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shown;
+
+    #[test]
+    fn what_cannot_be_seen_is_shown_at_a_terminal() {
+        let text = "name = \"an\u{200d}na\"\nkey = \"7\"";
+        assert_eq!(shown(text, false), text, "whoever pipes it has it byte by byte");
+        assert_eq!(shown(text, true), "name = \"an\u{fffd}na\"\nkey = \"7\"");
+    }
 }

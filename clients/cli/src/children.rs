@@ -5,6 +5,7 @@
 use crate::control::{Control, Request};
 use crate::exit::{Exit, Failure};
 use crate::values::Ordering;
+use folkmoot::tools::in_words;
 use folkmoot_identity::KeyAlgorithm;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -81,7 +82,10 @@ impl Program {
     /// The system does not say where this program is.
     pub(crate) fn own() -> Result<Self, Failure> {
         let path = std::env::current_exe().map_err(|error| {
-            Failure::new(Exit::Configuration, format!("cannot find the path of this program: {error}"))
+            Failure::new(
+                Exit::Configuration,
+                format!("cannot find the path of this program: {}", in_words(&error)),
+            )
         })?;
         Ok(Self { path })
     }
@@ -93,10 +97,10 @@ impl Program {
     async fn call(&self, state: &Path, args: &[&str]) -> Result<Value, Failure> {
         let (code, out, complaint) = self.call_raw(state, args).await?;
         if code != Some(0) {
-            return Err(Failure::new(
-                Exit::No,
-                format!("folkmoot {} ended with {code:?}: {}", args.join(" "), complaint.trim()),
-            ));
+            let code = code.map_or_else(|| "none".to_owned(), |code| code.to_string());
+            let told =
+                format!("folkmoot {} ended with exit code {code}: {}", args.join(" "), complaint.trim());
+            return Err(Failure::new(Exit::No, told));
         }
         if out.trim().is_empty() {
             return Ok(Value::Null);
@@ -120,7 +124,7 @@ impl Program {
 }
 
 fn cannot_start(error: &std::io::Error) -> Failure {
-    Failure::new(Exit::Configuration, format!("cannot start a process: {error}"))
+    Failure::new(Exit::Configuration, format!("cannot start a process: {}", in_words(error)))
 }
 
 /// What a member sends at once: `count` messages, or as many as it can in `seconds`.

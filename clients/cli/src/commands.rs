@@ -58,10 +58,21 @@ pub(crate) fn outcome(answer: &Value) -> String {
             format!("waiting: the group has not ordered the vote yet; it is sent until it has ({votes})")
         }
         ("overtaken", ..) => {
-            "not needed any more: the matter had ended before the vote was ordered".to_owned()
+            let end = match text(answer, "over") {
+                "withdrawn" => "it was withdrawn",
+                "expired" => "its time was over",
+                "rejected" => "it was rejected",
+                _ => "the matter had ended",
+            };
+            format!("no longer needed: {end} before the vote was ordered")
         }
         (_, "admitted", _) => "counted, and with it the member is admitted".to_owned(),
         (_, "decided", _) => format!("counted{}; it is decided", names("approved", ": yes")),
+        (_, "withdrawn", _) => "counted; it is withdrawn".to_owned(),
+        (_, "expired", _) => "counted; its time is over".to_owned(),
+        (_, "overtaken" | "crowded", _) => {
+            "counted; what was decided since leaves nothing to decide".to_owned()
+        }
         (_, "rejected", _) => format!("counted{}; it is rejected", names("rejected", ": no")),
         (_, _, "decision") => format!("counted: {votes}; waiting for the decision"),
         (_, _, "admission") => format!("counted: {votes}; the admission follows"),
@@ -197,7 +208,8 @@ pub(crate) async fn propose(
     ask(folder, request(false)).await
 }
 
-fn proposed(what: &str) -> String {
+/// That something was proposed.
+pub(crate) fn proposed(what: &str) -> String {
     format!("proposed to {what}, with your vote if you have one; the others see it in: folkmoot vote list")
 }
 
@@ -398,7 +410,7 @@ mod tests {
         assert_eq!(told("counted", Some("decided"), None), "counted: yes from anna; it is decided");
         assert_eq!(told("counted", Some("rejected"), None), "counted: no from ben; it is rejected");
         assert!(told("waiting", None, Some("order")).starts_with("waiting: "));
-        assert!(told("overtaken", Some("admitted"), None).starts_with("not needed any more"));
+        assert!(told("overtaken", Some("admitted"), None).starts_with("no longer needed"));
         for (waits, end) in
             [("decision", "the decision"), ("admission", "follows"), ("authority", "the authority")]
         {

@@ -75,6 +75,13 @@ pub(crate) enum Request {
         #[serde(default)]
         weigh: bool,
     },
+    /// Ask to be let go for good, over the member's own signature.
+    LeaveForGood {
+        #[serde(default)]
+        force: bool,
+        #[serde(default)]
+        weigh: bool,
+    },
     /// Propose who votes from now on.
     Voters {
         members: Vec<String>,

@@ -21,16 +21,16 @@ async fn stop(folder: &Path, json: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Nobody can be struck from the roster by one word: the others decide it, as any removal.
+/// Nobody can be struck from the roster by one word: the others decide it, as any removal. The
+/// member's signature tells it from one.
 async fn give_up(folder: &Path, force: bool, json: bool) -> Result<(), Failure> {
-    let me = text(&ask(folder, Request::Status).await?, "me").to_owned();
-    let request = |weigh| Request::Expel { member: me.clone(), force, weigh };
+    let request = |weigh| Request::LeaveForGood { force, weigh };
     let answer = propose(folder, request, force).await?;
     let name = harmless(text(&answer, "name"));
     data(json, &answer, || {
         format!(
             "asked to leave for good. This member is in the group until the others have decided so: folkmoot vote \
-             approve expel {name}. To leave at once, and stay a member: folkmoot leave"
+             approve release {name}. To leave at once, and stay a member: folkmoot leave"
         )
     });
     Ok(())

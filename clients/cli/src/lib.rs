@@ -160,7 +160,7 @@ fn bench(args: Vec<OsString>, json: bool) -> Failure {
             "the program folkmoot-bench is missing; build it with: cargo build --release -p folkmoot-bench"
                 .into()
         }
-        _ => format!("the program folkmoot-bench does not start: {error}"),
+        _ => format!("the program folkmoot-bench does not start: {}", folkmoot::tools::in_words(&error)),
     };
     Failure::new(Exit::Configuration, why)
 }

@@ -7,6 +7,7 @@ use crate::exit::{Exit, Failure};
 use crate::files::read_start;
 use crate::member::render::event_text;
 use crate::show::{line, many_of};
+use folkmoot::tools::in_words;
 use folkmoot_base::hex;
 use serde_json::Value;
 use std::io::Read;
@@ -59,7 +60,9 @@ pub(crate) fn standard_input() -> Result<Vec<u8>, Failure> {
     let mut payload = Vec::new();
     let most = u64::try_from(SEND_BYTES_MAX + 1).unwrap_or(u64::MAX);
     let read = std::io::stdin().take(most).read_to_end(&mut payload);
-    read.map_err(|error| Failure::new(Exit::Usage, format!("cannot read the standard input: {error}")))?;
+    read.map_err(|error| {
+        Failure::new(Exit::Usage, format!("cannot read the standard input: {}", in_words(&error)))
+    })?;
     Ok(payload)
 }
 

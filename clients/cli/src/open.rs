@@ -27,11 +27,12 @@ pub(crate) async fn withdraw(folder: &Path, subject: &[String], json: bool) -> R
     }
 }
 
-fn withdrawn(answer: &Value) -> String {
+/// What was taken back, and what became of it.
+pub(crate) fn withdrawn(answer: &Value) -> String {
     let (kind, about) = (text(answer, "kind"), harmless(text(answer, "about")));
     let what = format!("{kind} {about:?} ({})", short(text(answer, "subject")));
     match (text(answer, "state"), answer.get("known").and_then(Value::as_bool)) {
-        (_, Some(true)) => "withdrawn: the members have your request no more".to_owned(),
+        (_, Some(true)) => "withdrawn: the members no longer have your request".to_owned(),
         (_, Some(false)) => {
             "this member asks no more. No member answered, so those who have the request may still vote on it \
              until it runs out"
@@ -49,15 +50,18 @@ fn withdrawn(answer: &Value) -> String {
 /// `folkmoot rules`
 pub(crate) async fn rules(folder: &Path, json: bool) -> Result<(), Failure> {
     let answer = Control::connect(folder).await?.ask(&Request::Rules).await?;
-    data(json, &answer, || {
-        let rules = answer.get("rules").and_then(Value::as_array).into_iter().flatten();
-        let row = |one: &Value| {
-            let since = one.get("since").and_then(Value::as_u64).unwrap_or_default();
-            vec![harmless(text(one, "rule")), harmless(text(one, "value")), made(one, since)]
-        };
-        table(&["RULE", "VALUE", "SINCE"], &rules.map(row).collect::<Vec<_>>())
-    });
+    data(json, &answer, || in_force(&answer));
     Ok(())
+}
+
+/// The rules in force, as a table.
+pub(crate) fn in_force(answer: &Value) -> String {
+    let rules = answer.get("rules").and_then(Value::as_array).into_iter().flatten();
+    let row = |one: &Value| {
+        let since = one.get("since").and_then(Value::as_u64).unwrap_or_default();
+        vec![harmless(text(one, "rule")), harmless(text(one, "value")), made(one, since)]
+    };
+    table(&["RULE", "VALUE", "SINCE"], &rules.map(row).collect::<Vec<_>>())
 }
 
 fn made(rule: &Value, since: u64) -> String {

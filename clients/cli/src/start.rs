@@ -46,7 +46,11 @@ fn misread(error: &clap::Error, words: &[OsString]) -> ExitCode {
 }
 
 /// What readers of values call invalid, in words that a person needs no programming language for.
-const INVALID: [(&str, &str); 4] = [
+const INVALID: [(&str, &str); 5] = [
+    (
+        "UTF-8 was detected in one or more arguments",
+        "a word of the command line is not text: it must be UTF-8",
+    ),
     ("digit found in string", "it must be a whole number"),
     ("float literal", "it must be a number"),
     ("socket address syntax", "it must be an address and a port, as in 0.0.0.0:4803 or [::]:4803"),
@@ -71,7 +75,7 @@ pub fn run(json: bool, command: impl Future<Output = Result<(), Failure>>) -> Ex
     let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
-            return Failure::new(Exit::Configuration, format!("the system starts no more threads ({error}). End other programs, or raise the limit (ulimit -u)")).report(json);
+            return Failure::new(Exit::Configuration, format!("the system starts no more threads ({}). End other programs, or raise the limit (ulimit -u)", folkmoot::tools::in_words(&error))).report(json);
         }
     };
     let result = runtime.block_on(command);

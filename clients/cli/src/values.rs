@@ -81,8 +81,7 @@ pub(crate) fn contact(word: &str) -> Result<Contact, String> {
 /// # Errors
 /// It is no locator, leads nowhere, or is of a transport that this release does not have.
 pub(crate) fn locator(word: &str) -> Result<Locator, String> {
-    let nowhere =
-        |at: &Locator| format!("nobody is found at {at}: give an address of a machine, and the port");
+    let nowhere = |at: &Locator| format!("{at} leads nowhere: give the address of a machine, and the port");
     let many = |at: &Locator| format!("{at} leads to many machines: give an address of one, and the port");
     let at = ours(word)?;
     if !at.leads_somewhere() {

@@ -196,7 +196,9 @@ impl StateFolder {
         let bytes = Zeroizing::new(read(&path)?);
         match std::str::from_utf8(&bytes) {
             Ok(text) => Ok(Zeroizing::new(text.to_owned())),
-            Err(error) => Err(StateError::LocalMalformed { path, detail: error.to_string() }),
+            Err(_) => {
+                Err(StateError::LocalMalformed { path, detail: "it is not text, as a key in PEM is".into() })
+            }
         }
     }
 

@@ -57,5 +57,8 @@ pub fn put_in_place(draft: &Path, path: &Path) -> io::Result<()> {
 /// What the system said, without its number.
 pub fn in_words(error: &io::Error) -> String {
     let text = error.to_string();
+    if error.kind() == io::ErrorKind::InvalidData && text.contains("valid UTF-8") {
+        return "it is not text".to_owned();
+    }
     text.split_once(" (os error").map_or(text.as_str(), |(words, _)| words).to_lowercase()
 }

@@ -93,11 +93,39 @@ struct FounderText {
     key: String,
 }
 
-/// What the reader of TOML says, without the names of types that no charter has.
+/// What the reader of TOML says, in words that need no programming language.
 fn plain(message: &str) -> String {
-    message
-        .replace("expected u32", "expected a whole number")
-        .replace("expected u64", "expected a whole number")
+    let mut words = message.splitn(3, ' ');
+    let (first, second, rest) = (words.next(), words.next(), words.next().unwrap_or_default());
+    let key = rest.trim_start_matches('`').split('`').next().unwrap_or_default();
+    match (first.unwrap_or_default(), second.unwrap_or_default()) {
+        ("missing", "field") => format!("it does not say {key}"),
+        ("unknown", "field") => format!("it says {key}, which this release does not know"),
+        ("duplicate", "field") => format!("it says {key} twice"),
+        ("invalid", "type:" | "value:" | "length") => match rest.split_once(", expected ") {
+            Some((got, wanted)) => format!("{} stands where {} is expected", noun(got), noun(wanted)),
+            None => message.to_owned(),
+        },
+        _ => message.replace('`', "\""),
+    }
+}
+
+/// What stands in TOML, or is expected there.
+fn noun(theirs: &str) -> String {
+    match theirs {
+        "a sequence" | "sequence" => return "a list".to_owned(),
+        "a map" | "map" => return "a table".to_owned(),
+        "a boolean" => return "true or false".to_owned(),
+        "a string" => return "a text in quotes".to_owned(),
+        kind if kind.starts_with("struct ") => return "a table".to_owned(),
+        kind if kind.strip_prefix(['u', 'i']).is_some_and(|bits| bits.parse::<u8>().is_ok()) => {
+            return "a whole number".to_owned();
+        }
+        _ => {}
+    }
+    let kinds = ["integer", "floating point", "string", "boolean"];
+    let value = kinds.iter().find_map(|kind| theirs.strip_prefix(kind)).unwrap_or(theirs);
+    value.trim().trim_matches('`').to_owned()
 }
 
 impl Text {
@@ -273,4 +301,30 @@ fn founders(texts: &[FounderText]) -> Result<Vec<Founder>, CharterError> {
         out.push(Founder { name: text.name.clone(), key });
     }
     Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plain;
+
+    #[test]
+    fn what_a_charter_lacks_is_told_in_plain_words() {
+        for (theirs, ours) in [
+            ("missing field `name`", "it does not say name"),
+            (
+                "unknown field `x`, expected one of `name`, `votes`",
+                "it says x, which this release does not know",
+            ),
+            ("invalid type: integer `7`, expected a sequence", "7 stands where a list is expected"),
+            (
+                "invalid type: string \"many\", expected u32",
+                "\"many\" stands where a whole number is expected",
+            ),
+            ("invalid value: integer `-1`, expected u64", "-1 stands where a whole number is expected"),
+            ("invalid type: map, expected a string", "a table stands where a text in quotes is expected"),
+            ("key with no value, expected `=`", "key with no value, expected \"=\""),
+        ] {
+            assert_eq!(plain(theirs), ours);
+        }
+    }
 }

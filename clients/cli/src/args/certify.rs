@@ -16,7 +16,7 @@ pub(crate) enum Root {
         /// The name in the certificate.
         #[arg(long, default_value = "lcm root")]
         name: String,
-        /// How long it counts.
+        /// How long its certificate is valid.
         #[arg(long, value_name = "DAYS", default_value_t = 7_305, value_parser = clap::value_parser!(u64).range(1..=36_525))]
         days: u64,
     },
@@ -34,7 +34,7 @@ pub(crate) struct Certify {
     /// reads nothing.
     #[arg(long, short, value_name = "CHANNEL", value_parser = channel)]
     pub(crate) channel: Vec<Channel>,
-    /// How long the certificate counts.
+    /// How long the certificate is valid.
     #[arg(long, value_name = "DAYS", default_value_t = 365, value_parser = clap::value_parser!(u64).range(1..=36_525))]
     pub(crate) days: u64,
     /// The name in the certificate [default: that of the request, or of the folder].

@@ -62,7 +62,7 @@ pub(crate) struct Wanted {
     /// Which channels: a regular expression for the whole name.
     #[arg(long, short, value_name = "PATTERN", value_parser = pattern, default_value = ".*")]
     pub(crate) channel: Pattern,
-    /// Stops after so long [default: when it is told to, by Ctrl-C].
+    /// Stops after this many seconds [default: when it is told to, by Ctrl-C].
     #[arg(long, value_name = "SECONDS")]
     pub(crate) seconds: Option<u64>,
 }
@@ -118,7 +118,7 @@ pub(crate) struct Echo {
     pub(crate) to: Channel,
     #[command(flatten)]
     pub(crate) secured: Secured,
-    /// Stops after so long [default: when it is told to, by Ctrl-C].
+    /// Stops after this many seconds [default: when it is told to, by Ctrl-C].
     #[arg(long, value_name = "SECONDS")]
     pub(crate) seconds: Option<u64>,
     /// Stops after so many messages.
@@ -160,7 +160,7 @@ pub(crate) struct Bridge {
     /// How often it says what went over [default: at the end only].
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub(crate) every: Option<u64>,
-    /// Stops after so long [default: when it is told to, by Ctrl-C].
+    /// Stops after this many seconds [default: when it is told to, by Ctrl-C].
     #[arg(long, value_name = "SECONDS")]
     pub(crate) seconds: Option<u64>,
 }

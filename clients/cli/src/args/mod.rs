@@ -108,8 +108,8 @@ pub(crate) enum Command {
     /// Leaves the group in good order, and ends the member that runs. It comes back without a vote
     /// when it starts again.
     Leave {
-        /// Gives up membership: proposes to the others that this member be removed. It stays until
-        /// they have decided so, as the charter's rule for removals says.
+        /// Gives up membership: asks the others to let this member go. It stays until they have
+        /// decided so, as the charter's rule for removals says.
         #[arg(long)]
         for_good: bool,
         /// With --for-good: proposes it even if the members that stay could then no longer

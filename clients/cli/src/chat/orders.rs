@@ -1,26 +1,31 @@
 //! What can be typed into a talk besides what is said.
 
 use super::screen::Screen;
-use crate::commands::voted;
+use crate::commands::{proposed, text, voted};
 use crate::control::{Control, Request};
 use crate::exit::{Exit, Failure};
 use crate::member::concerns::lines;
-use crate::show::harmless;
+use crate::open::{in_force, withdrawn};
+use crate::show::{harmless, short};
 use serde_json::Value;
 
 /// Before a line that is to be signed.
 const SIGN: &[u8] = b"/sign ";
-/// What can be typed besides what is said.
+/// What can be typed besides what is said, as far as most people need it.
 pub(super) const COMMANDS: &str =
     "/sign TEXT, /who, /votes, /yes NAME, /no NAME, /answer NAME TEXT, /help, /quit";
 /// The same, explained.
-const HELP: [(&str, &str); 9] = [
+const HELP: [(&str, &str); 13] = [
     ("TEXT", "sends the line to the group; a pasted text of several lines is one message"),
     ("//TEXT", "sends a line that begins with /"),
     ("/sign TEXT", "sends it with your signature: every receiver can prove that you said it"),
     ("/who", "shows who is here and who is not"),
     ("/votes", "lists what is open to votes"),
     ("/yes NAME", "votes yes on that request or proposal; /no NAME votes no"),
+    ("/withdraw WORDS", "takes back a proposal of your own; /withdraw alone, while you wait, your request"),
+    ("/rules", "shows the rules in force, and which decisions made them"),
+    ("/expel NAME", "proposes to expel that member, with your vote if you have one"),
+    ("/change FIELD VALUE", "proposes to change the charter, as in /change request_hours 48"),
     ("/answer NAME TEXT", "answers a letter that a stranger wrote to the group"),
     ("/help", "shows this list"),
     ("/quit", "sends what waits, and ends; so does Ctrl-D. Ctrl-C ends at once"),
@@ -56,19 +61,21 @@ pub(super) async fn obey(orders: &mut Control, screen: &Screen, typed: &str) -> 
     let (word, rest) = typed.split_once(' ').unwrap_or((typed, ""));
     let subject = rest.trim().to_owned();
     match word {
-        "/help" => HELP.iter().for_each(|(word, does)| screen.say(&format!("  {word:<18}{does}"))),
+        "/help" => HELP.iter().for_each(|(word, does)| screen.say(&format!("  {word:<20}{does}"))),
         "/who" => list(screen, &orders.ask(&Request::Status).await?, "nobody"),
         "/votes" => list(screen, &orders.ask(&Request::Petitions).await?, "nothing to vote on"),
         "/yes" | "/no" if subject.is_empty() => {
             let does = if word == "/yes" { "approve" } else { "reject" };
             let question =
                 format!("Whose request do you {does}? Type {word} NAME. /votes lists the open ones.");
-            return Err(Failure::new(Exit::Usage, question));
+            return Err(asks(&question));
         }
         "/yes" | "/no" => {
             let approve = word == "/yes";
             screen.say(&voted(&orders.ask(&Request::Vote { subject, approve, wait: None }).await?));
         }
+        "/rules" => in_force(&orders.ask(&Request::Rules).await?).lines().for_each(|line| screen.say(line)),
+        "/withdraw" | "/expel" | "/change" => decide(orders, screen, word, subject).await?,
         "/answer" => {
             let (letter, text) = subject.split_once(' ').unwrap_or((&subject, ""));
             let (letter, text) = (letter.to_owned(), text.trim().to_owned());
@@ -76,12 +83,45 @@ pub(super) async fn obey(orders: &mut Control, screen: &Screen, typed: &str) -> 
         }
         _ => {
             let hint = format!(
-                "{word} is not a command. Commands: {COMMANDS}. To send a line that begins with /, type // in its place"
+                "{word} is not a command. /help lists the commands. To send a line that begins with /, type // in its place"
             );
             return Err(Failure::new(Exit::Usage, hint));
         }
     }
     Ok(())
+}
+
+/// What is proposed, and taken back.
+async fn decide(orders: &mut Control, screen: &Screen, word: &str, subject: String) -> Result<(), Failure> {
+    match (word, subject.split_once(' ')) {
+        ("/withdraw", _) => {
+            let subject = (!subject.is_empty()).then_some(subject);
+            screen.say(&withdrawn(&orders.ask(&Request::Withdraw { subject }).await?));
+        }
+        ("/expel", _) if !subject.is_empty() => {
+            let request = Request::Expel { member: subject, force: false, weigh: false };
+            let told = orders.ask(&request).await?;
+            let who = format!("{} ({})", harmless(text(&told, "name")), short(text(&told, "member")));
+            screen.say(&proposed(&format!("expel {who}")));
+        }
+        ("/expel", _) => return Err(asks("Whom do you want to expel? Type /expel NAME.")),
+        (_, Some((field, value))) => {
+            let (field, value) = (field.to_owned(), value.trim().to_owned());
+            let request = Request::Change { field: field.clone(), value, force: false, weigh: false };
+            let told = orders.ask(&request).await?;
+            let value = harmless(text(&told, "value"));
+            screen.say(&proposed(&format!("set {} = {value} in the charter", harmless(&field))));
+        }
+        (_, None) => {
+            let question = "What do you want to change? Type /change FIELD VALUE. /rules lists the fields.";
+            return Err(asks(question));
+        }
+    }
+    Ok(())
+}
+
+fn asks(question: &str) -> Failure {
+    Failure::new(Exit::Usage, question)
 }
 
 fn list(screen: &Screen, answer: &Value, none: &str) {

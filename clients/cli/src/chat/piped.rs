@@ -74,7 +74,8 @@ impl<R: Read> Lines<R> {
         let read = self.input.by_ref().take(most).read_until(b'\n', &mut line);
         self.number += 1;
         let failed = |error: std::io::Error| {
-            let text = format!("line {} of the standard input cannot be read: {error}", self.number);
+            let why = folkmoot::tools::in_words(&error);
+            let text = format!("line {} of the standard input cannot be read: {why}", self.number);
             Failure::new(Exit::Usage, text)
         };
         if read.map_err(failed)? == 0 {

@@ -158,7 +158,7 @@ pub(super) async fn talk(
             Turn::Heard(None) => return talk.over(),
             Turn::Heard(Some(event)) => talk.hear(&event)?,
             Turn::Sent(report) => talk.note(&report),
-            Turn::Typed(Some(Typed::Lines(lines))) => talk.obey_all(lines).await,
+            Turn::Typed(Some(Typed::Lines(lines))) => talk.obey_all(lines).await?,
             Turn::Typed(None) => typed = None,
             Turn::Typed(Some(Typed::Failed(failure))) => {
                 (typed, talk.losses.input) = (None, Some(failure));
@@ -210,13 +210,13 @@ impl Talk {
         self.asking || self.saying.waiting() > 0
     }
 
-    /// It ends before all was said.
-    /// Ctrl-C by whoever waits to be admitted: it asks no more.
+    /// Ctrl-C or /withdraw by whoever waits to be admitted: it asks no more.
     async fn give_up(&mut self) -> Result<(), Failure> {
         let answer = self.orders.ask(&Request::Withdraw { subject: None }).await?;
         Err(member::gave_up(answer.get("known").and_then(Value::as_bool).unwrap_or_default()))
     }
 
+    /// It ends before all was said.
     fn over(self) -> Result<(), Failure> {
         let Self { mut losses, saying, screen, .. } = self;
         losses.unsent += saying.waiting();
@@ -317,7 +317,7 @@ impl Talk {
     }
 
     /// Does what was typed. A mistyped word must not end the talk.
-    async fn obey_all(&mut self, lines: Vec<Vec<u8>>) {
+    async fn obey_all(&mut self, lines: Vec<Vec<u8>>) -> Result<(), Failure> {
         let person = self.screen.has_editor();
         let mut batch = Vec::new();
         for text in lines {
@@ -327,6 +327,9 @@ impl Talk {
                 Order::Quit => {
                     self.quits = true;
                     break;
+                }
+                Order::Do(order) if self.asking && order == "/withdraw" => {
+                    return self.give_up().await;
                 }
                 Order::Do(order) => {
                     if let Err(failure) = obey(&mut self.orders, &self.screen, &order).await {
@@ -349,6 +352,7 @@ impl Talk {
             self.saying.say(batch);
             self.unsent.store(self.saying.waiting(), atomic::Ordering::Relaxed);
         }
+        Ok(())
     }
 
     /// Waits until what was sent has its place in the group's order, and shows what came with it.

@@ -109,7 +109,7 @@ fn lacks(keys: &[Keyed]) -> Failure {
 pub(super) fn out(keys: &[Keyed]) -> Option<Failure> {
     let out = keys.iter().find(|key| key.out)?;
     let text = format!(
-        "this program has no part in {} any more: its certificate has ended, or is excluded. Get a new one from whoever has the root",
+        "this program no longer takes part in {}: its certificate has ended, or is excluded. Get a new one from whoever has the root",
         name(out)
     );
     Some(Failure::new(Exit::Refused, text))

@@ -3,7 +3,7 @@
 use super::find::find;
 use super::journal::{Journal, timed};
 use super::names::{Names, stranger};
-use super::part::{left_for_good, say_for_good};
+use super::part::{Departure, departure, say_for_good};
 use super::process::{Process, Tally};
 use super::propose::How;
 use super::{carried, former, names, reached, render, trouble};
@@ -68,6 +68,7 @@ impl Process {
             Request::Csr { csr } => self.submit(&csr).await,
             Request::Certificate { member, serial } => self.certificate(&member, &serial).await,
             Request::Expel { member, force, weigh } => self.expel(&member, How { force, weigh }).await,
+            Request::LeaveForGood { force, weigh } => self.leave_for_good(How { force, weigh }).await,
             Request::Voters { members, force, weigh } => self.voters(&members, How { force, weigh }).await,
             Request::Change { field, value, force, weigh } => {
                 self.change(&field, &value, How { force, weigh }).await
@@ -109,8 +110,8 @@ impl Process {
             let transcript = machine.upper.member.transcript();
             let known = known(transcript, &names);
             let formers = transcript.roster().formers().keys();
-            let for_good: Vec<MemberId> =
-                formers.filter(|member| left_for_good(transcript, member)).copied().collect();
+            let for_good: Vec<(MemberId, Departure)> =
+                formers.map(|member| (*member, departure(transcript, member))).collect();
             let formers = former::all(transcript);
             (
                 machine.upper.member.status(now),
@@ -132,9 +133,8 @@ impl Process {
             let gone = |person: &&mut Value| person.get("state").is_some_and(|state| state == "expelled");
             for person in people.iter_mut().filter(gone) {
                 let is = |one: &MemberId| person.get("member").is_some_and(|id| *id == one.hex());
-                if for_good.iter().any(is) {
-                    say_for_good(person);
-                }
+                let how = for_good.iter().find(|(one, _)| is(one)).map(|(_, how)| *how);
+                say_for_good(person, how.unwrap_or(Departure::Expelled));
             }
             people.iter_mut().for_each(|person| former::say_former(person, &formers));
             for twice in &twice {

@@ -8,12 +8,12 @@ use super::process::Process;
 use super::{concerns, matters};
 use crate::exit::{Exit, Failure};
 use folkmoot::tools::{Machine, OsEntropy};
-use folkmoot::{Absence, Digest, Event, MemberId, Person, Presence};
+use folkmoot::{Absence, Digest, Event, Person, Presence};
 use folkmoot_base::hex;
 use serde_json::Value;
 
-/// The end of a proposal to change the charter; what comes before it names it, too.
-const CHANGE_END: &str = " in the charter";
+/// Ends of proposals; what comes before them names them, too.
+const ENDS: [&str; 2] = [" in the charter", ", who asks to leave for good"];
 /// Looks at the member after an order, until all that it said before the last is heard.
 const LOOKS_MAX: usize = 300;
 
@@ -23,8 +23,6 @@ pub(super) struct Matter {
     /// "request", "renewal" or "proposal".
     pub(super) kind: &'static str,
     pub(super) subject: Digest,
-    /// Who asks, if it is a request.
-    pub(super) asks: Option<MemberId>,
 }
 
 impl Process {
@@ -38,10 +36,9 @@ impl Process {
     ) -> Result<Value, Failure> {
         self.learn_names().await?;
         let Choice { kind, name, id, value } = self.matter(text).await?;
-        let head = self.with_transcript(|known| known.state().head().number).await?;
         self.moot.vote(value.subject, approve).await?;
         self.hear_refusal().await?;
-        let mut answer = self.outcome(&value, Ballot { approve, head, wait }).await?;
+        let mut answer = self.outcome(&value, Ballot { approve, wait }).await?;
         if let Some(fields) = answer.as_object_mut() {
             fields.insert("subject".into(), id.into());
             fields.insert("approve".into(), approve.into());
@@ -54,7 +51,8 @@ impl Process {
     /// What somebody means by this, of what is open.
     pub(super) async fn matter(&self, text: &str) -> Result<Choice<Matter>, Failure> {
         let mut matters = self.matters().await?;
-        if let Some(change) = matters.iter_mut().find(|one| one.name.strip_suffix(CHANGE_END) == Some(text)) {
+        let begins = |name: &str| ENDS.iter().any(|end| name.strip_suffix(end) == Some(text));
+        if let Some(change) = matters.iter_mut().find(|one| begins(&one.name)) {
             text.clone_into(&mut change.name);
         }
         find(text, matters, "no open request or proposal is called")
@@ -65,11 +63,10 @@ impl Process {
         let requests = petitions.into_iter().map(|one| {
             let kind = matters::kind(&one);
             let name = stranger(&self.names, &one.member, &one.name);
-            (name, Matter { kind, subject: one.subject, asks: Some(one.member) })
+            (name, Matter { kind, subject: one.subject })
         });
-        let proposals = proposals
-            .into_iter()
-            .map(|one| (one.text, Matter { kind: "proposal", subject: one.subject, asks: None }));
+        let proposals =
+            proposals.into_iter().map(|one| (one.text, Matter { kind: "proposal", subject: one.subject }));
         let choice = |(name, matter): (String, Matter)| Choice {
             kind: matter.kind.to_owned(),
             name,

@@ -212,8 +212,12 @@ fn read(code: Option<i32>, answer: &[u8]) -> Reply {
         (Some(0), "") => plain(Verdict::Approve),
         (Some(REJECT), "") => plain(Verdict::Reject),
         (Some(WAIT), "") => plain(Verdict::Wait),
-        (Some(0), text) if text.lines().count() == 1 => serde_json::from_str(text)
-            .unwrap_or_else(|error| Reply::failed(format!("its answer has no verdict: {error}"))),
+        (Some(0), text) if text.lines().count() == 1 => serde_json::from_str(text).unwrap_or_else(|_| {
+            let form = r#"{"verdict":"approve","reason":"on my list"}"#;
+            Reply::failed(format!(
+                "its answer has no verdict. It must be a line such as {form}, or reject, or wait"
+            ))
+        }),
         (Some(0), _) => Reply::failed("its answer has more than one line"),
         (Some(code), _) => Reply::failed(format!("exit code {code}")),
         (None, _) => Reply::failed("a signal ended it"),

@@ -10,9 +10,7 @@ use super::decide::Matter;
 use super::process::Process;
 use super::render;
 use crate::exit::{Exit, Failure};
-use folkmoot::{Digest, MemberId};
-use folkmoot_identity::{Gmc, Verdict};
-use folkmoot_transcript::{Item, Transcript, Uncounted, admission};
+use folkmoot::{Awaits, Counting, Outcome, Over, Stands};
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -28,30 +26,8 @@ const LOOK: Duration = Duration::from_millis(50);
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ballot {
     pub(super) approve: bool,
-    /// The number of the last decision before it.
-    pub(super) head: u64,
     /// So many seconds may pass until it is ordered.
     pub(super) wait: Option<u64>,
-}
-
-/// What the member's transcript says of a vote and of what it is on.
-#[derive(Debug, Default, Clone)]
-struct Known {
-    /// Whether the word is in the transcript, and counts.
-    ordered: bool,
-    /// Why such a word is there and does not count.
-    why: Option<Uncounted>,
-    /// Whose yes counts, and who said no.
-    yes: Vec<MemberId>,
-    no: Vec<MemberId>,
-    /// How many it takes; unknown once it is over.
-    need: Option<u32>,
-    /// The charter's rule, with how far each part is met.
-    rule: Option<String>,
-    /// What it waits for, if it is open and has the votes.
-    waits: Option<&'static str>,
-    /// How it ended, if it did.
-    over: Option<&'static str>,
 }
 
 impl Process {
@@ -63,15 +39,15 @@ impl Process {
         let end = Instant::now() + Duration::from_secs(ballot.wait.unwrap_or(ORDERED).min(ORDERED_MAX));
         let mut need = 0;
         loop {
-            let known = self.known(matter, ballot).await?;
-            need = known.need.unwrap_or(need);
-            let (settled, is_late) = (known.ordered || known.over.is_some(), Instant::now() >= end);
-            if let Some(why) = known.why.as_ref().filter(|_| is_late && !settled) {
-                let hint = format!("the vote is known to the group and does not count: {why}");
-                return Err(Failure::new(Exit::Refused, hint));
-            }
-            if settled || is_late {
-                return Ok(self.told(&known, need));
+            let known = self.moot.outcome(matter.subject).await?;
+            need = known.as_ref().and_then(|known| known.need).unwrap_or(need);
+            let is_late = Instant::now() >= end;
+            if is_settled(known.as_ref(), ballot.approve) || is_late {
+                if let Some(why) = known.as_ref().and_then(|known| uncounted(known, ballot.approve)) {
+                    let hint = format!("the vote is known to the group and does not count: {why}");
+                    return Err(Failure::new(Exit::Refused, hint));
+                }
+                return Ok(self.told(known.as_ref(), matter, ballot.approve, need));
             }
             if let Ok(event) = tokio::time::timeout(LOOK, self.moot.next()).await
                 && let Some(event) = event?
@@ -92,107 +68,101 @@ impl Process {
         }))
     }
 
-    fn told(&self, known: &Known, need: u32) -> Value {
-        let (state, waits) = match (known.over, known.ordered) {
-            (Some("admitted" | "overtaken" | "decided"), false) => ("overtaken", None),
-            (Some(_), _) => ("counted", None),
-            (None, true) => ("counted", Some(known.waits.unwrap_or("votes"))),
+    fn told(&self, known: Option<&Outcome>, matter: &Matter, approve: bool, need: u32) -> Value {
+        let over = known.map_or(Some("overtaken"), |known| over_word(known.stands, matter.kind));
+        let counted = known.is_some_and(|known| counts(known, approve));
+        let (state, waits) = match (over, counted) {
+            (Some(_), true) => ("counted", None),
+            (Some(_), false) => ("overtaken", None),
+            (None, true) => ("counted", known.and_then(|known| waits_word(known.stands))),
             (None, false) => ("waiting", Some("order")),
         };
+        let (yes, no) = known.map_or((&[][..], &[][..]), |known| (&known.approved, &known.rejected));
         json!({
-            "state": state, "have": known.yes.len(), "need": need, "waits": waits, "over": known.over,
-            "approved": render::all(&self.names, &known.yes), "rejected": render::all(&self.names, &known.no),
-            "rule": known.rule,
+            "state": state, "have": yes.len(), "need": need, "waits": waits, "over": over,
+            "approved": render::all(&self.names, yes), "rejected": render::all(&self.names, no),
+            "rule": known.and_then(|known| known.rule.clone()),
         })
     }
+}
 
-    async fn known(&self, matter: &Matter, ballot: Ballot) -> Result<Known, Failure> {
-        let Ballot { approve, head, .. } = ballot;
-        let (me, subject) = (self.moot.me(), matter.subject);
-        if matter.kind == "proposal" {
-            let open = self.moot.proposals().await?.into_iter().find(|one| one.subject == subject);
-            let Some(open) = open else {
-                return self.with_transcript(move |known| decided(known, &subject, &me, head)).await;
-            };
-            let said = if approve { &open.approved } else { &open.rejected };
-            let (ordered, waits) = (said.contains(&me), (open.have >= open.need).then_some("decision"));
-            let (yes, no, need, rule) = (open.approved, open.rejected, Some(open.need), open.rule);
-            return Ok(Known { ordered, yes, no, need, rule, waits, ..Known::default() });
-        }
-        let open = self.moot.petitions().await?.into_iter().find(|one| one.subject == subject);
-        let asks = matter.asks;
-        let verdict = if approve { Verdict::Approve } else { Verdict::Reject };
-        let look = move |known: &Transcript| admitted(known, (&subject, asks.as_ref()), (&me, verdict));
-        let mut known = self.with_transcript(look).await?;
-        if let Some(open) = open {
-            (known.need, known.over, known.rule) = (Some(open.need), None, open.rule.clone());
-            let enough = open.have >= open.need;
-            known.waits = match (open.stale, open.waits) {
-                (true, _) => Some("new-shares"),
-                (_, Some(_)) => Some("authority"),
-                _ => enough.then_some("admission"),
-            };
-        } else if known.over.is_none() {
-            known.over = Some(if known.ordered && !approve { "rejected" } else { "overtaken" });
-        }
-        Ok(known)
+fn is_settled(known: Option<&Outcome>, approve: bool) -> bool {
+    known.is_none_or(|known| matches!(known.stands, Stands::Over(_)) || counts(known, approve))
+}
+
+fn counts(known: &Outcome, approve: bool) -> bool {
+    known.vote == Some((approve, Counting::Counted))
+}
+
+/// Why the vote does not count, though the group knows it.
+fn uncounted(known: &Outcome, approve: bool) -> Option<&str> {
+    match (&known.vote, known.stands) {
+        (Some((said, Counting::Uncounted(why))), Stands::Open(_)) if *said == approve => Some(why),
+        _ => None,
     }
 }
 
-/// What is known of a request: its votes, as far as no decision holds the admission, and whether it
-/// has admitted whoever asks.
-fn admitted(
-    transcript: &Transcript,
-    (request, asks): (&Digest, Option<&MemberId>),
-    (me, verdict): (&MemberId, Verdict),
-) -> Known {
-    let (state, subject) = (transcript.state(), admission(*request));
-    let stamp = asks.map_or(0, |asks| state.removed_at(asks));
-    let mut known = Known::default();
-    for one in transcript.set().approvals_of(subject) {
-        let counts = state.counts(one, stamp, state.time());
-        if one.voter == *me && one.verdict == verdict {
-            (known.ordered, known.why) = (counts.is_ok(), counts.clone().err());
-        }
-        match (counts.is_ok(), one.is_yes()) {
-            (true, true) => known.yes.push(one.voter),
-            (true, false) => known.no.push(one.voter),
-            _ => {}
-        }
-    }
-    let held = asks.and_then(|asks| transcript.set().members(state).get(asks).cloned());
-    known.over = held.is_some_and(|held| held.request == *request).then_some("admitted");
-    known.ordered |= known.over.is_some() && verdict == Verdict::Approve && carries(transcript, request, me);
-    known
-}
-
-/// Whether what admitted somebody carries this voter's vote.
-fn carries(transcript: &Transcript, request: &Digest, voter: &MemberId) -> bool {
-    transcript.papers(request).any(|paper| {
-        let Ok(Item::Admit { certificate, approvals }) = Item::decode(paper) else { return false };
-        let beside = approvals.iter().any(|signed| signed.approval.voter == *voter);
-        let inside = Gmc::from_der(&certificate.0).is_ok_and(|gmc| {
-            let signers = gmc.multi().is_some_and(|multi| multi.signers().contains(voter));
-            signers || gmc.votes().iter().any(|vote| vote.voter == *voter)
-        });
-        beside || inside
+/// How it ended, in a word.
+fn over_word(stands: Stands, kind: &str) -> Option<&'static str> {
+    let Stands::Over(why) = stands else { return None };
+    Some(match why {
+        Over::Granted if kind == "proposal" => "decided",
+        Over::Granted => "admitted",
+        Over::Rejected => "rejected",
+        Over::Expired => "expired",
+        Over::Overtaken => "overtaken",
+        Over::Crowded => "crowded",
+        Over::Withdrawn => "withdrawn",
     })
 }
 
-/// What became of a proposal that is open no more: a decision after `head` carried it out, with
-/// these votes; so many said no that it cannot be; or something else made it pointless.
-fn decided(transcript: &Transcript, subject: &Digest, me: &MemberId, head: u64) -> Known {
-    let after = transcript.line().decisions().range(head.saturating_add(1)..);
-    let mut effects = after.flat_map(|(_, standing)| &standing.proposal.decision.effects);
-    if let Some(approved) = effects.find(|one| one.effect.subject().digest == *subject) {
-        let yes: Vec<MemberId> = approved.proofs.iter().map(|proof| proof.voter).collect();
-        return Known { ordered: yes.contains(me), yes, over: Some("decided"), ..Known::default() };
+/// What it waits for, in a word.
+fn waits_word(stands: Stands) -> Option<&'static str> {
+    let Stands::Open(awaits) = stands else { return None };
+    Some(match awaits {
+        Awaits::Votes => "votes",
+        Awaits::Decision => "decision",
+        Awaits::Admission => "admission",
+        Awaits::Authority => "authority",
+        Awaits::NewShares => "new-shares",
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcome(stands: Stands, vote: Option<(bool, Counting)>) -> Outcome {
+        let (approved, rejected) = (Vec::new(), Vec::new());
+        Outcome { subject: [0; 32], stands, vote, approved, rejected, need: Some(2), rule: None }
     }
-    let effect = transcript.set().effects().find(|effect| effect.subject().digest == *subject);
-    let all = effect.into_iter().flat_map(|effect| transcript.set().approvals_of(effect.subject()));
-    let (yes, no): (Vec<_>, Vec<_>) = all.partition(|one| one.is_yes());
-    let ids = |all: Vec<&folkmoot_transcript::Approval>| all.iter().map(|one| one.voter).collect::<Vec<_>>();
-    let (yes, no) = (ids(yes), ids(no));
-    let over = if no.contains(me) { "rejected" } else { "overtaken" };
-    Known { ordered: no.contains(me), yes, no, over: Some(over), ..Known::default() }
+
+    #[test]
+    fn a_vote_is_settled_once_it_counts_or_the_matter_is_over() {
+        let open = Stands::Open(Awaits::Votes);
+        for (vote, settled) in [
+            (None, false),
+            (Some((true, Counting::Waiting)), false),
+            (Some((false, Counting::Counted)), false),
+            (Some((true, Counting::Uncounted("it ran out".into()))), false),
+            (Some((true, Counting::Counted)), true),
+        ] {
+            assert_eq!(is_settled(Some(&outcome(open, vote)), true), settled);
+        }
+        assert!(is_settled(Some(&outcome(Stands::Over(Over::Withdrawn), None)), true));
+        let refused = outcome(open, Some((true, Counting::Uncounted("it ran out".into()))));
+        assert_eq!((uncounted(&refused, true), uncounted(&refused, false)), (Some("it ran out"), None));
+    }
+
+    #[test]
+    fn each_end_has_a_word_of_its_own() {
+        let all =
+            [Over::Granted, Over::Rejected, Over::Expired, Over::Overtaken, Over::Crowded, Over::Withdrawn];
+        let words: std::collections::BTreeSet<_> =
+            all.into_iter().filter_map(|why| over_word(Stands::Over(why), "proposal")).collect();
+        assert_eq!(words.len(), all.len());
+        assert_eq!(over_word(Stands::Over(Over::Granted), "request"), Some("admitted"));
+        assert_eq!(over_word(Stands::Open(Awaits::Votes), "request"), None);
+        assert_eq!(waits_word(Stands::Open(Awaits::NewShares)), Some("new-shares"));
+    }
 }

@@ -38,24 +38,44 @@ impl Process {
     }
 }
 
-/// Whether a former member asked for its removal itself.
-pub(super) fn left_for_good(transcript: &Transcript, member: &MemberId) -> bool {
+/// How a member went for good, by the decision that let it go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Departure {
+    /// It asked for that itself: its signature is in the decision (`LINE-93`).
+    OwnWish,
+    /// The others wanted it.
+    Expelled,
+    /// This member was away, and the decision is not here.
+    Unseen,
+}
+
+/// How a former member went.
+pub(super) fn departure(transcript: &Transcript, member: &MemberId) -> Departure {
     let Some(Ending::Expelled { number }) = transcript.roster().former(member).map(|former| former.ending)
     else {
-        return false;
+        return Departure::Expelled;
     };
-    let Some(standing) = transcript.line().decisions().get(&number) else { return false };
-    let removal = |change: &Change| matches!(change, Change::Remove { member: gone } if gone == member);
-    let mut removals =
-        standing.proposal.decision.effects.iter().filter(|approved| removal(&approved.effect.change));
-    removals.any(|approved| approved.proofs.iter().any(|proof| proof.voter == *member))
+    let Some(standing) = transcript.line().decisions().get(&number) else { return Departure::Unseen };
+    let effects = standing.proposal.decision.effects.iter();
+    let mut changes = effects.map(|approved| &approved.effect.change);
+    let asked = |change: &Change| matches!(change, Change::Leave(leave) if leave.member == *member);
+    if changes.any(asked) { Departure::OwnWish } else { Departure::Expelled }
 }
 
 /// Says so of somebody in the answer to `status`.
-pub(super) fn say_for_good(person: &mut Value) {
-    if let Some(fields) = person.as_object_mut() {
-        fields.insert("state".into(), "left-for-good".into());
-        let why = "asked to leave the group for good, and the others agreed; it may ask for admission again";
-        fields.insert("why".into(), why.into());
+pub(super) fn say_for_good(person: &mut Value, how: Departure) {
+    let Some(fields) = person.as_object_mut() else { return };
+    match how {
+        Departure::Expelled => {}
+        Departure::OwnWish => {
+            fields.insert("state".into(), "left-for-good".into());
+            let why =
+                "asked to leave the group for good, and the others agreed; it may ask for admission again";
+            fields.insert("why".into(), why.into());
+        }
+        Departure::Unseen => {
+            let why = "it was expelled, or left for good by its own wish, while this member was away";
+            fields.insert("why".into(), why.into());
+        }
     }
 }

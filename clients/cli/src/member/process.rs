@@ -6,7 +6,7 @@ use super::journal::Journal;
 use super::kept::Kept;
 use super::names;
 use super::office::Watch;
-use super::part::left_for_good;
+use super::part::{Departure, departure};
 use super::post::Letters;
 use super::render::{self, Names};
 use super::replica::Replica;
@@ -215,9 +215,14 @@ impl Process {
             if self.tell_replaced(member, value).await? {
                 return Ok(());
             }
-            let own = self.with_transcript(move |known| left_for_good(known, &member)).await?;
+            let how = self.with_transcript(move |known| departure(known, &member)).await?;
             if let Some(fields) = value.as_object_mut() {
-                fields.insert("own_wish".into(), own.into());
+                let own = match how {
+                    Departure::OwnWish => Value::Bool(true),
+                    Departure::Expelled => Value::Bool(false),
+                    Departure::Unseen => Value::Null,
+                };
+                fields.insert("own_wish".into(), own);
             }
         }
         Ok(())

@@ -31,6 +31,14 @@ impl Process {
         self.propose(Command::Expel { member }, how, answer).await
     }
 
+    /// The member itself wants to go. Whatever speaks against its removal speaks against that.
+    pub(super) async fn leave_for_good(&mut self, how: How) -> Result<Value, Failure> {
+        self.learn_names().await?;
+        let me = self.moot.me();
+        let answer = json!({ "member": me.hex(), "name": super::names::name(&self.names, &me) });
+        self.propose(Command::LeaveForGood, how, answer).await
+    }
+
     pub(super) async fn voters(&mut self, names: &[String], how: How) -> Result<Value, Failure> {
         let members = self.members().await?;
         let find = |name: &String| find(name, members.clone(), "no member is called");
@@ -72,11 +80,12 @@ impl Process {
 
     /// Why what is wanted would not stand, unforced.
     async fn against(&self, command: &Command) -> Result<Option<Unfit>, Failure> {
-        let command = command.clone();
+        let (command, me) = (command.clone(), self.moot.me());
         self.with_transcript(move |transcript| {
             let blob = |text: String| Blob::from(text.into_bytes());
             let change = match command {
                 Command::Expel { member } => Change::Remove { member },
+                Command::LeaveForGood => Change::Remove { member: me },
                 Command::ChangeCharter { field, value } => {
                     Change::Charter { field: blob(field), value: blob(value) }
                 }

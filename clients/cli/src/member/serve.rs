@@ -76,8 +76,10 @@ async fn converse(
                 return stream_events(heard, &mut writer).await;
             }
             Ok(request) => write_line(&mut writer, &ask(&requests, request).await).await?,
-            Err(error) => {
-                let error = format!("not a request: {error}");
+            Err(_) => {
+                let error =
+                    "not a request of this release. The program folkmoot asks in its own form: use that";
+                let error = error.to_owned();
                 write_line(&mut writer, &Answer::Error { error, exit: Exit::Usage }).await?;
             }
         }

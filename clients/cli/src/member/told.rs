@@ -17,7 +17,7 @@ fn said(text: &str) -> String {
     text.split('\n').map(|line| harmless(line.trim_end_matches('\r'))).collect::<Vec<_>>().join("\n  | ")
 }
 
-/// Who is in the view no more: whoever left, and whoever is missed, are told apart.
+/// Who is no longer in the view: whoever left, and whoever fell silent, are told apart.
 fn went(event: &Value, cause: &str) -> String {
     let names = event.get("went").and_then(Value::as_array).into_iter().flatten();
     let names: Vec<String> = names.filter_map(Value::as_str).map(harmless).collect();
@@ -25,8 +25,8 @@ fn went(event: &Value, cause: &str) -> String {
     match cause {
         _ if names.is_empty() => String::new(),
         "leave" => format!("{names} left"),
-        "network" if one => format!("{names} is missed: it has crashed, or the network is cut"),
-        "network" => format!("{names} are missed: they have crashed, or the network is cut"),
+        "network" if one => format!("{names} has gone silent: it has crashed, or the network is cut"),
+        "network" => format!("{names} have gone silent: they have crashed, or the network is cut"),
         _ => String::new(),
     }
 }
@@ -55,10 +55,13 @@ pub(super) fn view_text(event: &Value) -> String {
     format!("{went}{} {share} key {key} ({cause})", names.join(", "))
 }
 
-/// Somebody is a member no more, by a decision.
+/// Somebody is no longer a member, by a decision.
 pub(super) fn expelled_text(event: &Value) -> String {
-    let own = event.get("own_wish").and_then(Value::as_bool) == Some(true);
-    let how = if own { "left the group for good, by its own wish" } else { "was expelled" };
+    let how = match event.get("own_wish").and_then(Value::as_bool) {
+        Some(true) => "left the group for good, by its own wish",
+        Some(false) => "was expelled",
+        None => "is no longer a member: it was expelled, or left by its own wish, while this member was away",
+    };
     format!("{} {how}", text(event, "name"))
 }
 
@@ -80,10 +83,14 @@ mod tests {
             view_text(&view)
         };
         assert_eq!(view("leave"), "ben left; anna alone has key 9488fcce (leave)");
-        assert!(view("network").starts_with("ben is missed: it has crashed, or the network is cut; anna"));
+        assert!(
+            view("network").starts_with("ben has gone silent: it has crashed, or the network is cut; anna")
+        );
         let gone = |own: bool| expelled_text(&json!({ "name": "ben", "own_wish": own }));
         assert_eq!(gone(false), "ben was expelled");
         assert_eq!(gone(true), "ben left the group for good, by its own wish");
+        let unseen = expelled_text(&json!({ "name": "ben", "own_wish": null }));
+        assert!(unseen.contains("while this member was away"), "{unseen}");
     }
 
     #[test]

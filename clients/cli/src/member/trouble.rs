@@ -102,7 +102,7 @@ pub(super) fn event_text(event: &Value) -> String {
 /// This member is out of a group.
 pub(super) fn removed_text(cause: &str) -> String {
     let why = match cause {
-        "late" => "your admission does not count any more",
+        "late" => "your admission no longer counts",
         "replaced" => {
             "another key has the place of this one: stop this member, and run folkmoot identity rotate"
         }

@@ -280,7 +280,7 @@ fn voters(transcript: &Transcript, names: &Names) -> String {
     let state = transcript.state();
     let place = |place: &folkmoot_transcript::Place| {
         let name = names.name(&place.voter);
-        if state.may_vote(&place.voter) { name } else { format!("{name}, no member any more") }
+        if state.may_vote(&place.voter) { name } else { format!("{name}, no longer a member") }
     };
     let all: Vec<String> = state.places().iter().map(place).collect();
     format!("voters: {}", all.join(", "))

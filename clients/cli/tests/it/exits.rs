@@ -1,11 +1,12 @@
 //! The table of exit codes in docs/cli.md, over every command: in an empty folder, and with words
 //! that it does not take. Other tests have the codes that need a group.
 
+use crate::common::commands;
 use crate::common::place::Place;
 use crate::common::program::{code, program};
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 /// Every command that does something, and how it ends in an empty folder.
 const ENDS: [(&str, i32); 55] = [
@@ -73,39 +74,6 @@ const LONG: [&str; 5] = ["demo", "bench", "lcm spy", "lcm log", "lcm echo"];
 /// Its answer depends on the machine.
 const EITHER: &str = "doctor";
 
-fn help(words: &[&str]) -> String {
-    let output = Command::new(env!("CARGO_BIN_EXE_folkmoot")).args(words).arg("--help").output().unwrap();
-    assert_eq!(code(&output), 0, "{words:?}");
-    String::from_utf8(output.stdout).unwrap()
-}
-
-/// All commands that have none below them, by their help.
-fn walk(above: &str, all: &mut BTreeSet<String>) {
-    let words: Vec<&str> = above.split_whitespace().collect();
-    if above == "bench" {
-        // Another program answers.
-        all.insert(above.to_owned());
-        return;
-    }
-    let text = help(&words);
-    assert!(
-        text.contains("Example:\n  folkmoot ") || text.contains("Examples:\n  folkmoot "),
-        "{above}: {text}"
-    );
-    let below = text.lines().skip_while(|line| *line != "Commands:").skip(1);
-    let below = below
-        .take_while(|line| !line.is_empty())
-        .filter(|line| line.starts_with("  ") && !line.starts_with("   "));
-    let below: Vec<&str> =
-        below.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help").collect();
-    for name in &below {
-        walk(format!("{above} {name}").trim_start(), all);
-    }
-    if below.is_empty() {
-        all.insert(above.to_owned());
-    }
-}
-
 /// In the folder where all of them are: files are made there.
 fn run(folder: &Path, line: &str) -> i32 {
     let mut command = program(folder);
@@ -123,8 +91,7 @@ fn run(folder: &Path, line: &str) -> i32 {
 
 #[test]
 fn every_command_ends_by_the_table() {
-    let mut all = BTreeSet::new();
-    walk("", &mut all);
+    let all: BTreeSet<String> = commands::helps().into_keys().collect();
     let place = Place::new("exits");
     let named =
         |command: &str| ENDS.iter().any(|(line, _)| format!("{line} ").starts_with(&format!("{command} ")));

@@ -20,6 +20,7 @@ mod crash;
 mod csr;
 mod edges;
 mod exits;
+mod findings;
 mod lcm;
 mod letters;
 mod matrix;

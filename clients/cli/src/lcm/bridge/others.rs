@@ -104,9 +104,10 @@ impl Others {
 /// Announces this bridge, and hears of others.
 pub(super) async fn watch(sides: Arc<Sides>) -> Failure {
     match run(&sides).await {
-        Ok(()) => {
-            Failure::new(Exit::Unreachable, "the group inside is not heard any more. Start the bridge anew")
-        }
+        Ok(()) => Failure::new(
+            Exit::Unreachable,
+            "nothing from the group inside is heard any longer. Start the bridge anew",
+        ),
         Err(failure) => failure,
     }
 }

@@ -138,7 +138,10 @@ fn stays(channel: &Channel) -> bool {
 }
 
 fn ended(side: &str) -> Failure {
-    Failure::new(Exit::Unreachable, format!("the group {side} is not heard any more. Start the bridge anew"))
+    Failure::new(
+        Exit::Unreachable,
+        format!("nothing from the group {side} is heard any longer. Start the bridge anew"),
+    )
 }
 
 #[cfg(test)]

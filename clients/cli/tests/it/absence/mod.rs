@@ -3,6 +3,8 @@
 //!
 //! ```text
 //! dora   leave --for-good, and the others agree   left-for-good   she has to ask again
+//! gina   the same; she has no vote                left-for-good
+//! hugo   has no vote; the others expel him        expelled
 //! ben    SIGTERM                                  left            he comes back without a vote
 //! erik   folkmoot leave                           left
 //! cleo   SIGKILL                                  silent
@@ -75,7 +77,7 @@ fn leaving_for_good_stopping_and_crashing_are_three_things() {
     assert_eq!(code(&asked), 0, "{}", String::from_utf8_lossy(&asked.stderr));
     anna.why("dora", "present");
     for one in [&anna, &ben] {
-        let voted = one.until(&["vote", "approve", "expel", "dora"], |told| !told.is_null());
+        let voted = one.until(&["vote", "approve", "release", "dora"], |told| !told.is_null());
         println!("{voted}");
     }
     anna.why("dora", "left-for-good");
@@ -84,6 +86,8 @@ fn leaving_for_good_stopping_and_crashing_are_three_things() {
     let without = |event: &Value| event["names"].as_array().is_some_and(|names| names.len() == 4);
     assert_eq!(until(&heard, |event| event["event"] == "view" && without(event))["went"], json!([]));
     dora.kill();
+
+    who_has_no_vote(&place, &anna, &ben, &heard);
 
     // Told to stop, each leaves before it ends.
     ben.signal("TERM");
@@ -112,6 +116,48 @@ fn leaving_for_good_stopping_and_crashing_are_three_things() {
         ben.start(&place, &at, &[]);
         anna.why("ben", "present");
     }
-    let why = anna.why("dora", "left-for-good");
-    assert!(why["why"].as_str().unwrap().contains("ask for admission again"), "{why}");
+    for gone in ["dora", "gina"] {
+        let why = anna.why(gone, "left-for-good");
+        assert!(why["why"].as_str().unwrap().contains("ask for admission again"), "{why}");
+    }
+    ben.why("hugo", "expelled");
+}
+
+/// The wish of one who has no vote is told apart from an expulsion all the same, also by whoever
+/// starts again.
+fn who_has_no_vote(place: &Place, anna: &Actor, ben: &Actor, heard: &Mutex<Vec<Value>>) {
+    let [mut gina, mut hugo] = ["gina", "hugo"].map(|name| Actor::new(place, name));
+    for guest in [&mut gina, &mut hugo] {
+        guest.start(place, &[anna.locator.clone(), ben.locator.clone()], &["--apply"]);
+    }
+    for name in ["gina", "hugo"] {
+        for voter in [anna, ben] {
+            voter.until(&["vote", "approve", name], |told| !told.is_null());
+        }
+        anna.why(name, "present");
+    }
+    gina.until(&["leave", "--for-good"], |told| !told.is_null());
+    let open = anna.until(&["vote", "list"], |list| !list[0].is_null());
+    assert_eq!(
+        (&open[0]["name"], &open[0]["have"]),
+        (&json!("release gina, who asks to leave for good"), &json!(0))
+    );
+    assert_eq!(open[0]["proposer"], "gina");
+    // She thinks better of it, and then does not.
+    gina.good(&["withdraw", "release", "gina"]);
+    anna.until(&["vote", "list"], |list| list == &json!([]));
+    gina.good(&["leave", "--for-good"]);
+    anna.good(&["expel", "hugo"]);
+    for voter in [anna, ben] {
+        voter.until(&["vote", "approve", "release", "gina"], |told| !told.is_null());
+    }
+    ben.until(&["vote", "approve", "expel", "hugo"], |told| !told.is_null());
+    for (name, own) in [("gina", true), ("hugo", false)] {
+        let told = until(heard, |event| event["event"] == "expelled" && event["name"] == name);
+        assert_eq!(told["own_wish"], own, "{told}");
+    }
+    for one in [anna, ben] {
+        one.why("gina", "left-for-good");
+        one.why("hugo", "expelled");
+    }
 }

@@ -2,7 +2,9 @@
 //! as a process.
 
 pub(crate) mod actor;
+pub(crate) mod commands;
 pub(crate) mod draw;
+pub(crate) mod foreign;
 pub(crate) mod openssl;
 pub(crate) mod place;
 pub(crate) mod program;

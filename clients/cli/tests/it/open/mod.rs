@@ -87,6 +87,11 @@ impl Cast {
             ("by-size", "aes-256-gcm", "decentralised")
         );
         assert_eq!(verified["keys"][0]["words"].as_str().unwrap().split(' ').count(), 8);
+        // Whoever signs is shown all of it.
+        let [draft, out] = ["charter.toml", "again.cms"].map(|name| self.place.path().join(name));
+        let [draft, out] = [draft, out].map(|path| path.display().to_string());
+        let signed = self.anna.good(&["charter", "sign", &draft, "--out", &out]);
+        assert_eq!((&signed["rules"], &signed["keys"]), (&verified["rules"], &verified["keys"]));
         let rules = self.anna.good(&["rules"]);
         assert!(rules["rules"].as_array().unwrap().iter().all(|one| one["since"] == 0), "{rules}");
     }

@@ -25,6 +25,14 @@ impl Crowd {
         Self { ids: actors.iter().map(|one| one.id.clone()).collect(), told: told.collect() }
     }
 
+    /// These, and one more of the first name.
+    pub(super) fn and(&self, other: &Actor) -> Self {
+        let (mut ids, mut told) = (self.ids.clone(), self.told.clone());
+        ids.push(other.id.clone());
+        told.insert(other.id.clone(), format!("{ROMAN}≈{}", &other.id[..8]));
+        Self { ids, told }
+    }
+
     /// What somebody is called.
     pub(super) fn told(&self, id: &str) -> &str {
         &self.told[id]

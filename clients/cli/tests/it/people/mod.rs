@@ -10,7 +10,7 @@
 
 mod listed;
 
-use crate::common::actor::Actor;
+use crate::common::actor::{Actor, Talk};
 use crate::common::place::{Place, Times};
 use crate::common::program::{code, complaint, good, program};
 use folkmoot::tools::OsEntropy;
@@ -88,6 +88,9 @@ fn id_91_nobody_is_taken_for_another() {
     cast.what_is_said_has_its_speaker();
     cast.a_name_alone_decides_nothing();
     cast.a_proposal_names_its_member();
+    cast.what_else_is_proposed_names_its_members();
+    cast.a_chat_and_a_newcomer_are_told_of_them();
+    cast.a_letter_has_its_writer();
     cast.who_asks_under_such_a_name_is_marked_or_refused();
     cast.offline();
 }
@@ -186,6 +189,95 @@ impl Cast {
         assert_eq!(code(&taken), 0);
         self.crowd.reads("withdraw", &String::from_utf8(taken.stdout).unwrap());
         first.until(&["vote", "list"], |list| list.as_array().is_some_and(Vec::is_empty));
+    }
+
+    fn what_else_is_proposed_names_its_members(&self) {
+        let [first, second, round] = [&self.actors[0], &self.actors[1], &self.actors[2]];
+        let begin = [&first.id, &round.id, &second.id].map(|id| id[..8].to_owned());
+        let digits: Vec<&str> = begin.iter().map(String::as_str).collect();
+        for (who, args) in [
+            (second, &["leave", "--for-good"][..]),
+            (first, &[&["voters"], &digits[..]].concat()),
+            (first, &["charter", "change", "roles.friends", digits[1]]),
+        ] {
+            let proposed = who.run(args);
+            assert_eq!(code(&proposed), 0, "{args:?}: {}", String::from_utf8_lossy(&proposed.stderr));
+            self.crowd.reads(&format!("{args:?} --json"), &String::from_utf8(proposed.stdout).unwrap());
+            // Proposed once more it is the same; to be read by people.
+            self.crowd.reads(&format!("{args:?}"), &text(&who.state, args));
+            let list =
+                round.until(&["vote", "list"], |list| list.as_array().is_some_and(|all| all.len() == 1));
+            self.crowd.reads(&format!("vote list of {args:?}"), &list.to_string());
+            self.crowd.reads(&format!("vote list of {args:?}"), &text(&round.state, &["vote", "list"]));
+            let subject = list[0]["subject"].as_str().unwrap();
+            who.good(&["withdraw", &subject[..8]]);
+            for one in &self.actors {
+                one.until(&["vote", "list"], |list| list.as_array().is_some_and(Vec::is_empty));
+            }
+        }
+    }
+
+    /// What is typed into a chat is answered as the commands are; and whoever wants to join is told
+    /// who answers.
+    fn a_chat_and_a_newcomer_are_told_of_them(&self) {
+        let (first, round) = (&self.actors[0], &self.actors[2]);
+        first.good(&["expel", &round.id[..8]]);
+        first.until(&["vote", "list"], |list| !list[0].is_null());
+        let chat = |state: &Path, args: &[&str]| {
+            let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_folkmoot"));
+            command.env_remove("FOLKMOOT_STATE").arg("--state").arg(state).args(args);
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+        };
+        let mut talk = Talk::of(chat(&first.state, &["chat"]));
+        let told = format!("/no expel {}", self.crowd.told(&round.id));
+        for line in ["/who", "/votes", "/yes anna", "/expel anna", "/rules", &told, "hello"] {
+            talk.types(line);
+        }
+        talk.closes();
+        let said = talk.end();
+        let said = [said.stdout, said.stderr].map(|said| String::from_utf8(said).unwrap()).concat();
+        let said = said.replace("called \"anna\"", "").replace("\"anna\" ", "");
+        self.crowd.reads("chat", &said);
+        let told = self.actors.iter().map(|one| self.crowd.told(&one.id));
+        assert!(told.into_iter().all(|name| said.contains(name)), "{said}");
+        first.until(&["vote", "list"], |list| list.as_array().is_some_and(Vec::is_empty));
+
+        let bob = Actor::called(&self.place, "eight", "bob");
+        let charter = signed(&self.place);
+        let join = chat(&bob.state, &["join", &charter, "--at", &first.locator, "--listen", "127.0.0.1:0"]);
+        let join = Talk::of(join);
+        std::thread::sleep(std::time::Duration::from_secs(5));
+        join.interrupt();
+        let said = join.end();
+        let said = [said.stdout, said.stderr].map(|said| String::from_utf8(said).unwrap()).concat();
+        assert!(said.contains("these answer: ") && said.contains(&first.locator), "{said}");
+        self.crowd.reads("join", &said);
+        first.until(&["vote", "list"], |list| list.as_array().is_some_and(Vec::is_empty));
+    }
+
+    /// A stranger of the same name writes, and is answered by one of them.
+    fn a_letter_has_its_writer(&self) {
+        let (first, charter) = (&self.actors[0], signed(&self.place));
+        let seventh = Actor::called(&self.place, "seven", ROMAN);
+        let mut command = program(&seventh.state);
+        command.args(["write", &charter, "hello", "--timeout", "60", "--listen", "127.0.0.1:0"]);
+        command.args(["--at", &first.locator]).stdin(Stdio::null()).stdout(Stdio::piped());
+        let writing = command.stderr(Stdio::piped()).spawn().unwrap();
+        let letters = first.until(&["letters"], |letters| !letters[0].is_null());
+        let writer = format!("{ROMAN}≈{}", &seventh.id[..8]);
+        assert!(letters.to_string().contains(&writer), "{letters}");
+        let known = self.crowd.and(&seventh);
+        known.reads("letters --json", &letters.to_string());
+        known.reads("letters", &text(&first.state, &["letters"]));
+        let refused = first.run(&["answer", ROMAN, "welcome"]);
+        assert_eq!(code(&refused), 2, "a marked name alone answers nobody: {}", complaint(&refused));
+        let answered = first.good(&["answer", &writer, "welcome"]);
+        known.reads("answer", &answered.to_string());
+        let heard = writing.wait_with_output().unwrap();
+        let heard = [heard.stdout, heard.stderr].map(|said| String::from_utf8(said).unwrap()).concat();
+        assert!(heard.contains("welcome"), "{heard}");
+        known.reads("write", &heard);
+        known.reads("letters", &text(&first.state, &["letters"]));
     }
 
     fn who_asks_under_such_a_name_is_marked_or_refused(&self) {

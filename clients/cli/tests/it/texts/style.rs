@@ -1,5 +1,7 @@
 //! The rules of docs/STYLE.md that a program can check.
 
+use crate::common::foreign;
+
 /// Phrases that have stood in this project and that no native reader would write; compared in lower
 /// case.
 const PHRASES: [&str; 47] = [
@@ -84,6 +86,18 @@ const COUNTED: [&str; 15] = [
     "records",
 ];
 
+/// Words of the implementation that a text may have, because it takes them out of others' texts.
+const MENTIONED: [(&str, &str); 8] = [
+    (" (os error", "os error"),
+    ("digit found in string", "digit found in string"),
+    ("float literal", "float literal"),
+    ("socket address syntax", "socket address syntax"),
+    ("IP address syntax", "IP address syntax"),
+    ("number too large to fit in target type", "in target type"),
+    ("number too small to fit in target type", "in target type"),
+    ("valid UTF-8", "valid UTF-8"),
+];
+
 /// Forms that are no sentences: pieces of a value in a vote.
 const EXEMPT: [&str; 1] = ["% of {members} window "];
 
@@ -104,6 +118,9 @@ pub(super) fn breaches(text: &str) -> Vec<String> {
         if low.contains(&format!(" {phrase}")) {
             found.push(format!("the phrase {phrase:?}"));
         }
+    }
+    for word in foreign::found(text).into_iter().filter(|word| !MENTIONED.contains(&(text, *word))) {
+        found.push(format!("a word of the implementation: {word:?}"));
     }
     // Columns of a table stand two spaces apart; then a value stands beside the spaces.
     let column = |at: usize| text[..at].ends_with('}') || text[at..].trim_start().starts_with('{');
@@ -221,6 +238,8 @@ fn each_rule_catches_a_bad_text() {
         ("{0} of 1 members", "singular"),
         ("the hands at the group", "replaced"),
         ("a moot of members", "replaced"),
+        ("it said Some(3)", "implementation"),
+        ("the path is longer than SUN_LEN", "implementation"),
         ("takes 4 ms or 3s", "number and unit"),
         ("a 20kB file", "number and unit"),
     ] {
