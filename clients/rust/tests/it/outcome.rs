@@ -3,7 +3,8 @@
 
 use folkmoot::tools::{OsEntropy, wall_clock};
 use folkmoot::{
-    Awaits, Counting, Digest, Folkmoot, GroupName, Locator, Options, Outcome, Over, Stands, StateFolder,
+    Awaits, Counting, Digest, Event, Folkmoot, GroupName, Locator, Options, Outcome, Over, Stands,
+    StateFolder,
 };
 use folkmoot_identity::{CharterDraft, Founder, Identity, SignedCharter};
 use std::path::PathBuf;
@@ -64,6 +65,22 @@ async fn until(
     }
 }
 
+/// Waits until all share a view: before that, nobody hears what the others propose.
+async fn all_in_one_view(all: &mut [Folkmoot]) {
+    let begun = Instant::now();
+    let mut seen = [0; NAMES.len()];
+    while seen.iter().any(|members| *members < NAMES.len()) {
+        assert!(begun.elapsed() < LIMIT, "{seen:?}");
+        for (at, one) in all.iter_mut().enumerate() {
+            while let Ok(event) = tokio::time::timeout(Duration::from_millis(5), one.next()).await {
+                if let Some(Event::View { members, .. }) = event.unwrap() {
+                    seen[at] = members.len();
+                }
+            }
+        }
+    }
+}
+
 /// The one proposal that is open, once it is.
 async fn proposed(all: &mut [Folkmoot], at: usize, words: &str) -> Digest {
     let begun = Instant::now();
@@ -74,7 +91,9 @@ async fn proposed(all: &mut [Folkmoot], at: usize, words: &str) -> Digest {
         }
         assert!(begun.elapsed() < LIMIT, "{words}: {open:?}");
         for one in all.iter_mut() {
-            while tokio::time::timeout(Duration::from_millis(5), one.next()).await.is_ok() {}
+            while let Ok(event) = tokio::time::timeout(Duration::from_millis(5), one.next()).await {
+                println!("{event:?}");
+            }
         }
     }
 }
@@ -92,6 +111,7 @@ async fn an_outcome_says_what_became_of_a_vote_and_of_what_it_was_on() {
         all.push(open(folder.clone(), &seed).await);
     }
     let me: Vec<_> = all.iter().map(Folkmoot::me).collect();
+    all_in_one_view(&mut all).await;
     assert_eq!(all[0].outcome([7; 32]).await.unwrap(), None, "nobody has heard of it");
 
     // Counted: 1 of 2, by whom.
@@ -128,9 +148,9 @@ async fn an_outcome_says_what_became_of_a_vote_and_of_what_it_was_on() {
 
     // Of two about one rule, one passes and the other is overtaken.
     all[0].change_charter("request_hours", "48").await.unwrap();
-    all[1].change_charter("request_hours", "72").await.unwrap();
+    all[1].change_charter("request_hours", "96").await.unwrap();
     let first = proposed(&mut all, 2, "set request_hours = 48 in the charter").await;
-    let second = proposed(&mut all, 2, "set request_hours = 72 in the charter").await;
+    let second = proposed(&mut all, 2, "set request_hours = 96 in the charter").await;
     all[2].vote(first, true).await.unwrap();
     for at in 0..3 {
         let told = until(&mut all, at, first, |told| over(told, Over::Granted)).await.unwrap();
