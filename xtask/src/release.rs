@@ -56,7 +56,7 @@ pub(crate) fn release(
 fn lines(schedules: u32, fuzz_seconds: u32) -> Vec<(&'static [u32], String)> {
     // What needs a quiet machine comes first.
     let mut all = node_floor();
-    let more: [(&'static [u32], String); 20] = [
+    let more: [(&'static [u32], String); 23] = [
         (&[2, 3], "cargo test --workspace --quiet".into()),
         (&[2, 3, 4], "cargo install cargo-deny --locked --debug --quiet".into()),
         (&[2, 3, 4], "cargo deny check bans licenses sources".into()),
@@ -76,6 +76,13 @@ fn lines(schedules: u32, fuzz_seconds: u32) -> Vec<(&'static [u32], String)> {
             "env FOLKMOOT_VOTE_SEQUENCES=200 cargo test -p folkmoot-cli --test it drawn:: -- --nocapture"
                 .into(),
         ),
+        (
+            &[20],
+            "env FOLKMOOT_CRASH_MOMENTS=200 cargo test -p folkmoot-cli --test it kills:: -- --nocapture"
+                .into(),
+        ),
+        (&[20], format!("{SIM} --aim shares --schedules {} --seed 1 --json", schedules.clamp(1, 2_000))),
+        (&[20], format!("{SIM} --mutants --only signing-liveness")),
         (&[19], "python3 testing/lcm/check.py".into()),
         (&[19], format!("{SIM} lcm --schedules {schedules} --json")),
         (&[19], format!("{SIM} lcm --mutants --json")),

@@ -237,8 +237,9 @@ pub(crate) async fn status(folder: &Path, json: bool) -> Result<(), Failure> {
         let refusals: String = refusals.map(|one| format!("\n{}", text(one, "why"))).collect();
         let about = format!("{about}\n{}", line_about(&status));
         format!(
-            "{}\n{about}{authority}{below}{names}\n{}{refusals}{}{}",
+            "{}\n{about}{}{authority}{below}{names}\n{}{refusals}{}{}",
             paint(Paint::Bold, &head),
+            crate::shares::text(&status),
             people(&status, |_| true),
             carried::text(&status),
             given_up(&status)

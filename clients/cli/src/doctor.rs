@@ -25,6 +25,7 @@ pub(crate) async fn run(folder: &Path, json: bool) -> Result<(), Failure> {
     ];
     if let Ok(status) = status(folder).await {
         checks.extend(sent(&status).map(|sent| ("what is sent", sent)));
+        checks.extend(crate::shares::judged(&status).map(|share| ("share of the key", share)));
         checks.push(("paths to others", paths(&status)));
         checks.extend(multicast(&status).map(|multicast| ("multicast", multicast)));
     }

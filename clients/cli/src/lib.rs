@@ -52,6 +52,7 @@ mod qr;
 mod rotate;
 mod rules;
 mod rules_shown;
+mod shares;
 mod shell;
 pub mod show;
 pub mod start;

@@ -7,7 +7,7 @@ use folkmoot_attach::MemberStatus;
 use folkmoot_base::{Digest, GroupId, GroupName, Head, Locator, MemberId};
 use folkmoot_runtime::{
     AuthorityStatus, Carrying, Command, Event, Lock, MemberHandle, Named, Outcome, Petition, Proposal, Refusal,
-    RunningMember, RuntimeError as Error, StateFolder, Told, Twice,
+    RunningMember, RuntimeError as Error, ShareStatus, StateFolder, Told, Twice,
 };
 use folkmoot_transport::{Faults, reached_at};
 use std::path::PathBuf;
@@ -303,6 +303,15 @@ impl Folkmoot {
         self.running.handle.look(|machine, now, _| machine.upper.member.status(now)).await
     }
 
+    /// How it stands with the shares of the group's key: whether this member has its own, and if
+    /// not, what gives it one. `None` if the group has no such key, or this is no member.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    pub async fn share(&self) -> Result<Option<ShareStatus>, Error> {
+        self.running.handle.look(|machine, now, _| machine.upper.member.share(now)).await
+    }
+
     /// How the group's authority stands, if this process speaks for it: the charter names its
     /// identity, and its folder has the office (`folkmoot authority new`).
     ///
@@ -370,14 +379,14 @@ impl Folkmoot {
     /// What is over is told for the last 256, after a restart too.
     ///
     /// ```no_run
-    /// use folkmoot::{Awaits, Counting, Folkmoot, Over, Stands};
+    /// use folkmoot::{Awaits, Counting, Folkmoot, Closed, Stands};
     /// # async fn example(moot: &Folkmoot) -> Result<(), folkmoot::Error> {
     /// for proposal in moot.proposals().await? {
     ///     moot.vote(proposal.subject, true).await?;
     ///     let Some(outcome) = moot.outcome(proposal.subject).await? else { continue };
     ///     match (&outcome.vote, outcome.stands) {
     ///         (Some((_, Counting::Uncounted(why))), _) => println!("does not count: {why}"),
-    ///         (_, Stands::Over(Over::Granted)) => println!("passed, by {:?}", outcome.approved),
+    ///         (_, Stands::Over(Closed::Granted)) => println!("passed, by {:?}", outcome.approved),
     ///         (_, Stands::Over(why)) => println!("over: {why:?}"),
     ///         (Some((_, Counting::Waiting)), _) => println!("waits for its place in the order"),
     ///         (_, Stands::Open(Awaits::Votes)) => {

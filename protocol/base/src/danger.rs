@@ -341,6 +341,10 @@ pub enum Danger {
     AdmissionNeverRepairs,
     /// Admission: holders help whoever asks to a share.
     AdmissionRepairsAnyone,
+    /// Admission: a coordinator waits for no voter who is away before new shares are made.
+    AdmissionAwaitsNobody,
+    /// Admission: a dealer says a lost share again to whoever asks for it in its holder's name.
+    AdmissionDealsToAnyone,
     /// Admission: a signing session that makes no progress is never ended.
     AdmissionTablesStay,
     /// Admission: the voters' machines sign together for a request whether or not they approve it.

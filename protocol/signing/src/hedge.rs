@@ -1,5 +1,5 @@
 //! Entropy that a secret stands behind: where the system's is bad, what is drawn is still as hard
-//! to guess as the secret.
+//! to guess as the secret. And entropy that is a secret's alone, so that it can be drawn again.
 
 use crate::base::{Digest, Entropy, Secret, digest, draw};
 use sha2::{Digest as _, Sha512};
@@ -13,6 +13,37 @@ pub(crate) struct Hedged<'a> {
     bound: Digest,
     fresh: &'a mut dyn Entropy,
     count: u64,
+}
+
+/// Gives SHA-512 over a secret, what is drawn for, and a count: for one secret and purpose always
+/// the same. Whoever does not have the secret cannot tell it from fresh entropy.
+pub(crate) struct Derived {
+    key: Secret<Vec<u8>>,
+    bound: Digest,
+    count: u64,
+}
+
+impl Derived {
+    /// `purpose`: what is drawn for, a label first.
+    pub(crate) fn new(key: Secret<Vec<u8>>, purpose: &[&[u8]]) -> Self {
+        Self { key, bound: digest(purpose), count: 0 }
+    }
+}
+
+impl Entropy for Derived {
+    fn fill(&mut self, out: &mut [u8]) {
+        for chunk in out.chunks_mut(64) {
+            let mut hash = Sha512::new();
+            hash.update(b"folkmoot derived v1\0");
+            hash.update(self.key.expose());
+            hash.update(self.bound);
+            hash.update(self.count.to_be_bytes());
+            let mut wide: [u8; 64] = hash.finalize().into();
+            chunk.iter_mut().zip(&wide).for_each(|(to, from)| *to = *from);
+            wide.zeroize();
+            self.count = self.count.wrapping_add(1);
+        }
+    }
 }
 
 impl<'a> Hedged<'a> {
@@ -43,13 +74,17 @@ impl Entropy for Hedged<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stuck::Stuck;
 
-    /// Entropy that says the same for ever.
-    struct Stuck(u8);
-
-    impl Entropy for Stuck {
-        fn fill(&mut self, out: &mut [u8]) {
-            out.fill(self.0);
+    #[test]
+    fn what_is_derived_is_the_same_for_one_secret_and_purpose_and_for_no_other() {
+        let of = |key: u8, purpose: &[u8]| {
+            draw::<192>(&mut Derived::new(Secret::new(vec![key; 32]), &[b"label", purpose]))
+        };
+        assert_eq!(of(1, b"one"), of(1, b"one"));
+        let mut seen = std::collections::BTreeSet::new();
+        for (key, purpose) in [(1, b"one"), (2, b"one"), (1, b"two")] {
+            of(key, purpose).chunks(64).for_each(|part| assert!(seen.insert(part.to_vec())));
         }
     }
 

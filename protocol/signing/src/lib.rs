@@ -38,6 +38,8 @@ mod scheme;
 pub mod shared;
 pub mod sharing;
 pub mod shoup;
+#[cfg(test)]
+mod stuck;
 pub mod ts_dsa;
 mod verifying;
 

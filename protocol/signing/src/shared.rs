@@ -7,10 +7,10 @@
 //! repair    as many holders as the threshold, one that has lost its share --> the same share again
 //! sign      exactly the signers, bytes     --> a signature as X.509 has it
 //!
-//! a dealer, where the charter has one: draw_secret, public_key, deal --> the same, without a run; check_share at each holder
+//! a dealer, where the charter has one: draw_secret, public_key, deal, deal_again --> the same, without a run; check_share at each holder
 //! ```
 
-pub use crate::dealer::{Dealt, SharingFacts, check_share, deal, draw_secret, public_key};
+pub use crate::dealer::{Dealt, SharingFacts, check_share, deal, deal_again, draw_secret, public_key};
 
 use crate::base::{Entropy, MemberId, Secret, digest};
 use crate::dealer;

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_admission::{
     Authority, AuthorityMessage, Command, Config, Heartbeat, Input, LOGGING_MAX, LogRecord, Office, Output,
-    PETITIONS_MAX, WireGrounds,
+    PETITIONS_MAX, SignedReady, SignerBody, SignerMessage, WireGrounds,
 };
 use folkmoot_base::{Digest, Host, Instant, UnixTime, codec};
 use folkmoot_identity::{
@@ -173,6 +173,13 @@ fn desk_after(data: &[u8]) -> Desk {
     desk
 }
 
+/// Somebody has lost its share.
+fn lost(who: &Identity) -> AuthorityMessage {
+    let body = SignerBody::Ready { key: vec![9; 32].into() };
+    let message = SignerMessage { session: [5; 32], body, signature: [6; 64].into() };
+    AuthorityMessage::Again { attempt: 1, ready: SignedReady { member: who.member(), message } }
+}
+
 /// Seeds: words and a record; an office; a grant that is logged, one that is refused, one that is
 /// handed in again.
 pub(crate) fn authority_seeds() -> [Vec<Vec<u8>>; 3] {
@@ -191,6 +198,7 @@ pub(crate) fn authority_seeds() -> [Vec<Vec<u8>>; 3] {
         good.clone(),
         codec::encode(&AuthorityMessage::Granted { request, der: der.into() }),
         record.clone(),
+        codec::encode(&lost(alice)),
     ];
     let again = script([(7, vec![]), (1, good), (5, vec![0xff, 0xff]), (2, record), (4, vec![0xff, 0xff])]);
     let refused = script([(1, few), (6, vec![])]);

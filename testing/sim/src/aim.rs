@@ -5,6 +5,7 @@ use crate::net::TRIP_MICROS_MAX;
 use crate::rng::Rng;
 use crate::schedule::{Hook, Schedule, Step, When};
 use folkmoot_base::Service;
+use folkmoot_identity::Scheme;
 
 /// How often a schedule takes aim.
 const ROUNDS: u8 = 8;
@@ -49,12 +50,15 @@ pub enum Aim {
     Forger,
     /// The same, and its own party confirms no key: another's confirmation is said in its name.
     Reflector,
+    /// Holders of the group's key are gone for good in the middle of a resharing, or lose their
+    /// disks.
+    Shares,
     /// Whoever is expelled is an attacker's from then on, who lies with all former keys.
     Takeover,
 }
 
 /// All of them, as the command line names them.
-pub const AIMS: [(&str, Aim); 16] = [
+pub const AIMS: [(&str, Aim); 17] = [
     ("confirmation", Aim::Confirmation),
     ("expulsion", Aim::Expulsion),
     ("roster", Aim::Roster),
@@ -70,6 +74,7 @@ pub const AIMS: [(&str, Aim); 16] = [
     ("answers", Aim::Answers),
     ("forger", Aim::Forger),
     ("reflector", Aim::Reflector),
+    ("shares", Aim::Shares),
     ("takeover", Aim::Takeover),
 ];
 
@@ -94,6 +99,10 @@ impl Aim {
     pub fn take(self, schedule: &mut Schedule) {
         if self == Self::Takeover {
             return crate::takeover::take(schedule);
+        }
+        if self == Self::Shares {
+            let scheme = if schedule.seed.is_multiple_of(3) { Scheme::TsDsa } else { Scheme::Frost };
+            return crate::shares::take(schedule, scheme);
         }
         let mut rng = Rng::new(schedule.seed, "aim", 0);
         // Half of them in calm schedules: there the checker sees what a slow reader costs others.
@@ -121,7 +130,7 @@ impl Aim {
     /// One try.
     fn steps(self, schedule: &Schedule, round: u8, rng: &mut Rng) -> Vec<(When, Step)> {
         match self {
-            Self::Anywhere | Self::Takeover => Vec::new(),
+            Self::Anywhere | Self::Takeover | Self::Shares => Vec::new(),
             Self::Confirmation => confirmation(round, rng),
             Self::Expulsion => expulsion(round, rng),
             Self::Roster => roster(rng),
@@ -333,6 +342,11 @@ mod tests {
             // Of an odd seed: others aim at calm ones where readers are slow.
             let plain = Schedule::draw(9);
             assert_eq!(aimed(9), aimed(9));
+            if aim == Aim::Shares {
+                // These have steps of their own.
+                assert_eq!(aimed(9).steps.first(), plain.steps.first());
+                continue;
+            }
             assert!(aimed(9).steps.len() >= plain.steps.len() + usize::from(ROUNDS) * 3);
             assert_eq!(aimed(9).steps.first(), plain.steps.first());
             let rest = &plain.steps[1..];

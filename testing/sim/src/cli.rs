@@ -61,8 +61,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAME", value_parser = danger)]
     pub(crate) danger: Option<folkmoot_base::Danger>,
     /// Play or replay with steps put in front that aim at narrow moments: confirmation, expulsion,
-    /// roster, ordeal, cascade, charter, disks, clocks, twice, readers, forger, reflector or
-    /// takeover.
+    /// roster, ordeal, cascade, charter, disks, clocks, twice, readers, forger, reflector, shares
+    /// or takeover.
     #[arg(long, value_name = "MOMENT", value_parser = aim, conflicts_with = "mutants")]
     pub(crate) aim: Option<Aim>,
     /// What agrees on keys: by-size (which is gdh for so few), gdh, tgdh, str, bd, ckd, dutta-barua

@@ -31,6 +31,7 @@ pub mod record;
 pub mod rng;
 pub mod run;
 pub mod schedule;
+pub mod shares;
 pub mod signing;
 mod speech;
 pub mod stack;

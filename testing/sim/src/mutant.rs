@@ -61,7 +61,7 @@ const fn with(crooked: Crooked, mutant: Mutant) -> Mutant {
 }
 
 /// All of them. Every checker has at least one.
-pub const MUTANTS: [Mutant; 76] = [
+pub const MUTANTS: [Mutant; 78] = [
     at_all("evs-1-basic-delivery", Danger::RingDuplicates),
     at_one("evs-2-configuration-change", Danger::RingForeignMember),
     at_all("evs-3-self-delivery", Danger::RingDropsOwn),
@@ -127,6 +127,8 @@ pub const MUTANTS: [Mutant; 76] = [
     signing(Scheme::Asm, at_all("asm-approval", Danger::AdmissionSignsUnasked)),
     signing(Scheme::Frost, at_all("signing-liveness", Danger::AdmissionTablesStay)),
     signing(Scheme::Frost, at_all("signing-liveness", Danger::AdmissionNeverRepairs)),
+    aimed(Aim::Shares, signing(Scheme::Frost, at_all("signing-liveness", Danger::AdmissionErasesEarly))),
+    aimed(Aim::Shares, signing(Scheme::Frost, at_all("signing-liveness", Danger::AdmissionNeverRepairs))),
     aimed(Aim::Forger, at_all("liveness", Danger::GroupBelievesAnyone)),
     aimed(Aim::Forger, calm(at_all("membership-precision", Danger::FlushBelievesAnyone))),
     aimed(Aim::Forger, at_all("own-words", Danger::GroupBelievesAnyone)),

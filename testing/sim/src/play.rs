@@ -11,7 +11,7 @@ use crate::record::{Disk, Player, Record};
 use crate::rng::Rng;
 use crate::schedule::{Forgery, HOOK_PATIENCE, Schedule, Step, When};
 use crate::standings::{at_rest, standings};
-use crate::world::{Forged, Options, World};
+use crate::world::{Chair, Forged, Options, World};
 use folkmoot_base::Service;
 use folkmoot_identity::Scheme;
 
@@ -105,6 +105,8 @@ impl<'a> Director<'a> {
             Step::Leave(who) => self.leave(who),
             Step::Join(who) => self.join(who),
             Step::Crash { who, after } => self.crash(who, after),
+            Step::Kill(who) => self.kill(who, false),
+            Step::Die(who) => self.kill(who, true),
             Step::Stop { who, micros } => self.stop(who, micros),
             Step::Copy { who, skew } => self.copy(who, skew),
             Step::Slander { who, how } => self.slander(who, how),
@@ -214,10 +216,11 @@ impl<'a> Director<'a> {
         }
     }
 
-    /// Players that lived and are dead.
+    /// Players that lived, are dead, and may live again.
     fn dead(&self) -> Vec<Player> {
         let chairs = self.world.chairs.iter().zip(0..);
-        let dead = chairs.filter(|(chair, _)| chair.machine.is_none() && chair.role.is_some());
+        let dead = |chair: &Chair| chair.machine.is_none() && chair.role.is_some() && !chair.gone;
+        let dead = chairs.filter(|(chair, _)| dead(chair));
         dead.map(|(_, place)| place).collect()
     }
 

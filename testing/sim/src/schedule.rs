@@ -101,6 +101,9 @@ pub struct Schedule {
     pub crooked: Option<(u8, Crooked)>,
     /// Whether an attacker has the keys of all who are expelled.
     pub robbed: bool,
+    /// Whether holders of shares are gone for good in the middle of a resharing, or lose their
+    /// disks ([`crate::shares`]).
+    pub bereft: bool,
     /// Whether nothing is broken by it: nobody crashes, is cut off, muted or delayed, and the
     /// weather is fair.
     pub calm: bool,
@@ -177,6 +180,7 @@ impl Schedule {
             hosts: Hosts::default(),
             crooked: None,
             robbed: false,
+            bereft: false,
             calm,
             steps,
         };

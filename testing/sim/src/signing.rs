@@ -44,6 +44,9 @@ pub fn take(schedule: &mut Schedule, scheme: Scheme) {
     if scheme == Scheme::Plain {
         return;
     }
+    if schedule.bereft {
+        return crate::shares::take(schedule, scheme);
+    }
     let mut rng = Rng::new(schedule.seed, "tables", 0);
     schedule.scheme = scheme;
     schedule.players = 4 + small(&mut rng, 4);

@@ -123,6 +123,7 @@ mod tests {
             hybrid: false,
             crooked: None,
             robbed: false,
+            bereft: false,
             calm: false,
             steps,
         }

@@ -154,6 +154,7 @@ pub struct World {
     services: BTreeMap<MessageId, Service>,
     /// Whether the charter's scheme is not plain.
     signing: bool,
+    bereft: bool,
     /// Whether there is an attacker with former keys.
     robbed: bool,
     /// Who runs a second program: a bit for each player.
@@ -208,6 +209,7 @@ impl World {
             crossings: Vec::new(),
             services: BTreeMap::new(),
             signing: schedule.scheme != Scheme::Plain,
+            bereft: schedule.bereft,
             with_seconds: schedule.seconds,
         }
     }

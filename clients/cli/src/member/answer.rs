@@ -9,11 +9,12 @@ use super::propose::How;
 use super::{carried, former, names, reached, render, trouble};
 use crate::control::{Answer, Faulty, Line, PossibleView, Request, Sealed};
 use crate::exit::{Exit, Failure};
+use crate::shares;
 use crate::values::{self, Ordering};
 use crate::verify::named;
 use crate::words;
 use folkmoot::tools::{Attempts, Machine, OsEntropy, Tapped};
-use folkmoot::{Event, Locator, MemberId, MemberStatus, Party, Session, ViewId};
+use folkmoot::{Event, Locator, MemberId, MemberStatus, Party, Session, ShareStatus, ViewId};
 use folkmoot_base::{codec, hex, unhex};
 use folkmoot_identity::Below;
 use folkmoot_transcript::{Roster, Transcript};
@@ -155,6 +156,11 @@ impl Process {
             fields.insert("names".into(), hosts.iter().map(reached::named_json).collect());
             fields.insert("multicast".into(), json!(multicast));
             fields.insert("given_up".into(), given_up.into());
+            let asking = |share: &ShareStatus| {
+                share.asking.iter().map(|one| names::name(&self.names, one)).collect::<Vec<_>>()
+            };
+            let share = self.moot.share().await?;
+            fields.insert("share".into(), share.map(|share| shares::data(&share, &asking(&share))).into());
             fields.insert("carries".into(), carries.iter().map(carried::data).collect());
             fields.extend(known);
             fields.insert("refusals".into(), refusals.iter().map(render::refusal_json).collect());

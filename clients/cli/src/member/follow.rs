@@ -134,6 +134,7 @@ impl Process {
             "certificate": hex(status.certificate.der()), "members": status.members, "here": status.present.len(),
             "people": people.iter().map(person).collect::<Vec<_>>(), "petitions": petitions.collect::<Vec<_>>(),
             "issued": status.issued, "logging": status.logging, "dealer": dealer_word(status.dealer),
+            "shares_said_again": status.again,
             "replicas": self.replica.as_ref().map(replica::Replica::json),
         })
     }

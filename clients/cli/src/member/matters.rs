@@ -4,7 +4,7 @@ use super::concerns;
 use super::names::{Names, name, stranger};
 use super::render::all;
 use crate::show::{harmless, many_of, short};
-use folkmoot::{Event, Over, Petition, Proposal};
+use folkmoot::{Closed, Event, Petition, Proposal};
 use folkmoot_base::hex;
 use folkmoot_identity::names::{ALIKE, is_marked};
 use serde_json::{Value, json};
@@ -60,14 +60,14 @@ fn needs(need: u32, voters: u32, rule: Option<&str>) -> String {
 }
 
 /// Why something is open no more, in a word.
-fn over_word(why: Over) -> &'static str {
+fn closed_word(why: Closed) -> &'static str {
     match why {
-        Over::Granted => "granted",
-        Over::Rejected => "rejected",
-        Over::Expired => "expired",
-        Over::Overtaken => "overtaken",
-        Over::Crowded => "crowded",
-        Over::Withdrawn => "withdrawn",
+        Closed::Granted => "granted",
+        Closed::Rejected => "rejected",
+        Closed::Expired => "expired",
+        Closed::Overtaken => "overtaken",
+        Closed::Crowded => "crowded",
+        Closed::Withdrawn => "withdrawn",
     }
 }
 
@@ -100,7 +100,7 @@ pub(super) fn closed_json(event: &Event, names: &Names) -> Value {
     json!({
         "event": "closed", "subject": hex(subject), "kind": if member.is_some() { "request" } else { "proposal" },
         "name": member.map_or_else(|| text.clone(), |member| stranger(names, &member, text)),
-        "member": member.map(|member| member.hex()), "why": over_word(*why),
+        "member": member.map(|member| member.hex()), "why": closed_word(*why),
     })
 }
 

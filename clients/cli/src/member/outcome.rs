@@ -10,7 +10,7 @@ use super::decide::Matter;
 use super::process::Process;
 use super::render;
 use crate::exit::{Exit, Failure};
-use folkmoot::{Awaits, Counting, Outcome, Over, Stands};
+use folkmoot::{Awaits, Counting, Outcome, Closed, Stands};
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -106,13 +106,13 @@ fn uncounted(known: &Outcome, approve: bool) -> Option<&str> {
 fn over_word(stands: Stands, kind: &str) -> Option<&'static str> {
     let Stands::Over(why) = stands else { return None };
     Some(match why {
-        Over::Granted if kind == "proposal" => "decided",
-        Over::Granted => "admitted",
-        Over::Rejected => "rejected",
-        Over::Expired => "expired",
-        Over::Overtaken => "overtaken",
-        Over::Crowded => "crowded",
-        Over::Withdrawn => "withdrawn",
+        Closed::Granted if kind == "proposal" => "decided",
+        Closed::Granted => "admitted",
+        Closed::Rejected => "rejected",
+        Closed::Expired => "expired",
+        Closed::Overtaken => "overtaken",
+        Closed::Crowded => "crowded",
+        Closed::Withdrawn => "withdrawn",
     })
 }
 
@@ -149,7 +149,7 @@ mod tests {
         ] {
             assert_eq!(is_settled(Some(&outcome(open, vote)), true), settled);
         }
-        assert!(is_settled(Some(&outcome(Stands::Over(Over::Withdrawn), None)), true));
+        assert!(is_settled(Some(&outcome(Stands::Over(Closed::Withdrawn), None)), true));
         let refused = outcome(open, Some((true, Counting::Uncounted("it ran out".into()))));
         assert_eq!((uncounted(&refused, true), uncounted(&refused, false)), (Some("it ran out"), None));
     }
@@ -157,11 +157,11 @@ mod tests {
     #[test]
     fn each_end_has_a_word_of_its_own() {
         let all =
-            [Over::Granted, Over::Rejected, Over::Expired, Over::Overtaken, Over::Crowded, Over::Withdrawn];
+            [Closed::Granted, Closed::Rejected, Closed::Expired, Closed::Overtaken, Closed::Crowded, Closed::Withdrawn];
         let words: std::collections::BTreeSet<_> =
             all.into_iter().filter_map(|why| over_word(Stands::Over(why), "proposal")).collect();
         assert_eq!(words.len(), all.len());
-        assert_eq!(over_word(Stands::Over(Over::Granted), "request"), Some("admitted"));
+        assert_eq!(over_word(Stands::Over(Closed::Granted), "request"), Some("admitted"));
         assert_eq!(over_word(Stands::Open(Awaits::Votes), "request"), None);
         assert_eq!(waits_word(Stands::Open(Awaits::NewShares)), Some("new-shares"));
     }

@@ -21,6 +21,7 @@ mod csr;
 mod edges;
 mod exits;
 mod findings;
+mod kills;
 mod lcm;
 mod letters;
 mod matrix;

@@ -3,7 +3,7 @@
 
 use folkmoot::tools::{OsEntropy, wall_clock};
 use folkmoot::{
-    Awaits, Counting, Digest, Event, Folkmoot, GroupName, Locator, Options, Outcome, Over, Stands,
+    Awaits, Counting, Digest, Event, Folkmoot, GroupName, Locator, Options, Outcome, Closed, Stands,
     StateFolder,
 };
 use folkmoot_identity::{CharterDraft, Founder, Identity, SignedCharter};
@@ -98,7 +98,7 @@ async fn proposed(all: &mut [Folkmoot], at: usize, words: &str) -> Digest {
     }
 }
 
-fn over(told: Option<&Outcome>, why: Over) -> bool {
+fn over(told: Option<&Outcome>, why: Closed) -> bool {
     told.is_some_and(|told| told.stands == Stands::Over(why))
 }
 
@@ -135,7 +135,7 @@ async fn an_outcome_says_what_became_of_a_vote_and_of_what_it_was_on() {
     // Rejected: two of three say no.
     all[2].vote(hours, false).await.unwrap();
     for at in 0..3 {
-        until(&mut all, at, hours, |told| over(told, Over::Rejected)).await;
+        until(&mut all, at, hours, |told| over(told, Closed::Rejected)).await;
     }
 
     // Withdrawn.
@@ -143,7 +143,7 @@ async fn an_outcome_says_what_became_of_a_vote_and_of_what_it_was_on() {
     let days = proposed(&mut all, 2, "set certificate_days = 30 in the charter").await;
     all[0].withdraw(days).await.unwrap();
     for at in 0..3 {
-        until(&mut all, at, days, |told| over(told, Over::Withdrawn)).await;
+        until(&mut all, at, days, |told| over(told, Closed::Withdrawn)).await;
     }
 
     // Of two about one rule, one passes and the other is overtaken.
@@ -153,16 +153,16 @@ async fn an_outcome_says_what_became_of_a_vote_and_of_what_it_was_on() {
     let second = proposed(&mut all, 2, "set request_hours = 96 in the charter").await;
     all[2].vote(first, true).await.unwrap();
     for at in 0..3 {
-        let told = until(&mut all, at, first, |told| over(told, Over::Granted)).await.unwrap();
+        let told = until(&mut all, at, first, |told| over(told, Closed::Granted)).await.unwrap();
         let mut yes = vec![me[0], me[2]];
         yes.sort_unstable();
         assert_eq!((told.approved, told.need), (yes, None));
-        until(&mut all, at, second, |told| over(told, Over::Overtaken)).await;
+        until(&mut all, at, second, |told| over(told, Closed::Overtaken)).await;
     }
 
     // It knows all that after a restart.
     let [hours, days, first, second] =
-        [(hours, Over::Rejected), (days, Over::Withdrawn), (first, Over::Granted), (second, Over::Overtaken)];
+        [(hours, Closed::Rejected), (days, Closed::Withdrawn), (first, Closed::Granted), (second, Closed::Overtaken)];
     all.pop().unwrap().close().await.unwrap();
     let again = open(folders[2].clone(), &seed).await;
     for (subject, why) in [hours, days, first, second] {

@@ -164,8 +164,9 @@ pub enum AdmissionError {
         "the certificate is not the one that was granted: it is of another request, or the group has no authority (ADM-57)"
     )]
     PeerNotGranted,
-    /// `ADM-58` Shares passed on as dealt by an authority were not dealt by it, or not in this way.
-    #[error("the dealt shares are refused (ADM-58): {0}")]
+    /// `ADM-58`, `ADM-88` Shares passed on as dealt by an authority were not dealt by it, or not in
+    /// this way.
+    #[error("the dealt shares are refused (ADM-58, ADM-88): {0}")]
     PeerDealt(&'static str),
     /// `ADM-59` A node of the authority speaks too often; not heard.
     #[error("the authority's node {0} sends too often (ADM-59)")]
@@ -183,8 +184,8 @@ pub enum AdmissionError {
     /// `ADM-64` A heartbeat that does not count.
     #[error("the heartbeat of {0} is refused (ADM-64): {1}")]
     PeerBeat(MemberId, &'static str),
-    /// `ADM-65`, `ADM-66` An authority is asked for a deal that it may not make.
-    #[error("the shares that {0} asks for are not dealt (ADM-65): {1}")]
+    /// `ADM-65`, `ADM-66`, `ADM-87` An authority is asked for a deal that it may not make.
+    #[error("the shares that {0} asks for are not dealt (ADM-65, ADM-87): {1}")]
     PeerDeal(MemberId, &'static str),
     /// `ADM-69` A member speaks too often to its authority; not answered.
     #[error("member {0} sends too often (ADM-69)")]

@@ -52,7 +52,7 @@ pub use message::{
 };
 pub use requests::Counters;
 pub use signers::{PrivateMessage, Purpose, ROUND_LABEL, SIGNER_LABEL, SignerBody, SignerMessage, Wording};
-pub use status::{ProposalStatus, RequestStatus, SigningStatus, Status};
+pub use status::{ProposalStatus, RequestStatus, ShareStatus, ShareWay, SigningStatus, Status};
 pub use store::keep_voucher;
 
 use bytes::Bytes;

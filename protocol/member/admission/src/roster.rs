@@ -23,6 +23,23 @@ pub(crate) fn is_dealers(roster: &Roster) -> bool {
     }
 }
 
+/// Whether this member is to have a share of the sharing in use: it is one of its holders and
+/// votes.
+fn is_due_a_share(roster: &Roster, member: &MemberId) -> bool {
+    roster.sharing().is_some_and(|now| now.facts.holders.contains(member)) && roster.may_vote(member)
+}
+
+/// `ADM-76`: whether the other holders can give this member its share again, should it be lost.
+pub(crate) fn may_be_repaired(roster: &Roster, member: &MemberId) -> bool {
+    roster.charter().scheme().repairs() && is_due_a_share(roster, member)
+}
+
+/// `ADM-87`: whether the authority can say this member's share again, should it be lost: members
+/// cannot, and its dealer keeps the secret.
+pub(crate) fn may_be_told_again(roster: &Roster, member: &MemberId) -> bool {
+    !roster.charter().scheme().repairs() && is_dealers(roster) && is_due_a_share(roster, member)
+}
+
 /// `SHR-W`: whether the present sharing differs from what charter, electorate and roster call
 /// for.
 pub(crate) fn wants_sharing(roster: &Roster, for_whom: &MemberId) -> bool {

@@ -83,6 +83,42 @@ pub struct ProposalStatus {
     pub opinion: Option<bool>,
 }
 
+/// How a member that has no share of the sharing in use gets one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ShareWay {
+    /// It has its share.
+    Held,
+    /// As many other holders as the threshold give it the same again, as soon as they are here.
+    Others,
+    /// The authority says it again, as soon as it is reached.
+    Authority,
+    /// It votes, and holds none yet: the next sharing has one for it.
+    Next,
+    /// Nobody can give it again: members cannot, and the dealer has erased the secret.
+    Lost,
+    /// It is not to have one.
+    NotOurs,
+}
+
+/// How it stands with the shares of the group's key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShareStatus {
+    /// The share-epoch in use.
+    pub epoch: Digest,
+    /// This member's place among its holders, from 1; `None`: it is none of them.
+    pub number: Option<usize>,
+    /// How many holders there are.
+    pub holders: usize,
+    /// How many shares determine the key.
+    pub threshold: usize,
+    /// How many of them sign.
+    pub signers: usize,
+    /// Whether this member has its share, and if not, what gives it one.
+    pub way: ShareWay,
+    /// Other holders that have lost theirs and asked for it within 30 s.
+    pub asking: Vec<MemberId>,
+}
+
 /// The state of the signing sessions, in which several members make one share or one signature.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SigningStatus {

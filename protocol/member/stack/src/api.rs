@@ -6,13 +6,12 @@ use base::{
 };
 use bytes::Bytes;
 use core::time::Duration;
+use folkmoot_admission::Closed;
 use folkmoot_attach as attach;
 use folkmoot_base as base;
 use folkmoot_identity::Identity;
 use folkmoot_letters::{LetterEvent, LettersError, Standing};
 use folkmoot_session::Origin;
-
-pub use crate::said::Over;
 
 /// The settings of a member.
 #[derive(Debug, Clone)]
@@ -352,7 +351,7 @@ pub enum Event {
         /// The name that was asked for, or the proposed decision in plain words.
         text: String,
         /// Why.
-        why: Over,
+        why: Closed,
     },
     /// A contact knows that this stranger asks no more.
     Withdrawn,

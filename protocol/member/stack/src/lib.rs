@@ -31,9 +31,11 @@ mod said;
 mod spoils;
 mod status;
 
-pub use api::{Command, Config, Event, Over, Petition, Proposal, SendError};
+pub use api::{Command, Config, Event, Petition, Proposal, SendError};
 pub use error::MemberError;
-pub use folkmoot_admission::{AuthorityStatus, DealerState, Office, keep_voucher};
+pub use folkmoot_admission::{
+    AuthorityStatus, Closed, DealerState, Office, ShareStatus, ShareWay, keep_voucher,
+};
 pub use folkmoot_letters::{LetterEvent, LettersError, Standing};
 pub use folkmoot_session::Origin;
 pub use outcome::{Awaits, Counting, Outcome, Stands};

@@ -7,7 +7,7 @@
 //!          who said yes and no                               the transcript
 //! ```
 
-use crate::said::Over;
+use folkmoot_admission::Closed;
 use crate::{Member, join::Joining};
 use base::{Digest, MemberId, Persist, StoreKey};
 use bytes::Bytes;
@@ -43,7 +43,7 @@ pub enum Stands {
     /// It is open.
     Open(Awaits),
     /// It is over.
-    Over(Over),
+    Over(Closed),
 }
 
 /// How a vote of this member stands.
@@ -79,7 +79,7 @@ pub struct Outcome {
 /// Why things were over that were open to votes.
 #[derive(Debug, Default)]
 pub(crate) struct Ended {
-    by_subject: BTreeMap<Digest, (u64, Over)>,
+    by_subject: BTreeMap<Digest, (u64, Closed)>,
 }
 
 impl Ended {
@@ -96,7 +96,7 @@ impl Ended {
     }
 
     /// Something is over. What has to be written.
-    fn note(&mut self, subject: Digest, why: Over) -> Vec<Persist> {
+    fn note(&mut self, subject: Digest, why: Closed) -> Vec<Persist> {
         let last = self.by_subject.values().map(|(number, _)| *number).max();
         let number = last.map_or(0, |last| last.saturating_add(1));
         self.by_subject.insert(subject, (number, why));
@@ -112,30 +112,30 @@ impl Ended {
         writes
     }
 
-    fn why(&self, subject: &Digest) -> Option<Over> {
+    fn why(&self, subject: &Digest) -> Option<Closed> {
         self.by_subject.get(subject).map(|(_, why)| *why)
     }
 }
 
-fn word(why: Over) -> u8 {
+fn word(why: Closed) -> u8 {
     match why {
-        Over::Granted => 1,
-        Over::Rejected => 2,
-        Over::Expired => 3,
-        Over::Overtaken => 4,
-        Over::Crowded => 5,
-        Over::Withdrawn => 6,
+        Closed::Granted => 1,
+        Closed::Rejected => 2,
+        Closed::Expired => 3,
+        Closed::Overtaken => 4,
+        Closed::Crowded => 5,
+        Closed::Withdrawn => 6,
     }
 }
 
-fn over(word: u8) -> Option<Over> {
-    let all = [Over::Granted, Over::Rejected, Over::Expired, Over::Overtaken, Over::Crowded, Over::Withdrawn];
+fn over(word: u8) -> Option<Closed> {
+    let all = [Closed::Granted, Closed::Rejected, Closed::Expired, Closed::Overtaken, Closed::Crowded, Closed::Withdrawn];
     all.into_iter().find(|why| self::word(*why) == word)
 }
 
 impl Member {
     /// Something that was open to votes is over.
-    pub(crate) fn note_over(&mut self, subject: Digest, why: Over) {
+    pub(crate) fn note_over(&mut self, subject: Digest, why: Closed) {
         for write in self.ended.note(subject, why) {
             self.persist(write);
         }
@@ -233,7 +233,7 @@ impl Member {
 
     fn of_ended(&self, subject: &Digest) -> Option<Outcome> {
         let granted = self.granted(subject);
-        let why = self.ended.why(subject).or(granted.as_ref().map(|_| Over::Granted))?;
+        let why = self.ended.why(subject).or(granted.as_ref().map(|_| Closed::Granted))?;
         let said = |yes: bool| -> Vec<MemberId> {
             let mut all: Vec<MemberId> =
                 self.said_of(subject).filter(|one| one.is_yes() == yes).map(|one| one.voter).collect();
@@ -242,7 +242,7 @@ impl Member {
             all
         };
         let rejected = said(false);
-        let mut approved = granted.filter(|_| why == Over::Granted).unwrap_or_else(|| said(true));
+        let mut approved = granted.filter(|_| why == Closed::Granted).unwrap_or_else(|| said(true));
         // A yes that was taken back is kept for others, and is none any more.
         approved.retain(|voter| !rejected.contains(voter));
         let own = [(true, &approved), (false, &rejected)].into_iter().find(|(_, all)| all.contains(&self.me));
@@ -296,7 +296,7 @@ mod tests {
         let mut disk: BTreeMap<StoreKey, Bytes> = BTreeMap::new();
         let subject = |number: usize| base::digest(&[&number.to_be_bytes()]);
         for number in 0..ENDED_MAX + 3 {
-            let why = over(u8::try_from(number % 6 + 1).unwrap_or_default()).unwrap_or(Over::Granted);
+            let why = over(u8::try_from(number % 6 + 1).unwrap_or_default()).unwrap_or(Closed::Granted);
             for write in ended.note(subject(number), why) {
                 match write.value {
                     Some(value) => drop(disk.insert(write.key, value)),
@@ -307,10 +307,10 @@ mod tests {
         assert_eq!(disk.len(), ENDED_MAX);
         let stored: Vec<(StoreKey, Bytes)> = disk.into_iter().collect();
         let mut again = Ended::load(&stored);
-        assert_eq!((again.why(&subject(2)), again.why(&subject(3))), (None, Some(Over::Overtaken)));
+        assert_eq!((again.why(&subject(2)), again.why(&subject(3))), (None, Some(Closed::Overtaken)));
         assert_eq!(again.by_subject, ended.by_subject);
-        again.note(subject(3), Over::Withdrawn);
-        assert_eq!(again.why(&subject(3)), Some(Over::Withdrawn));
+        again.note(subject(3), Closed::Withdrawn);
+        assert_eq!(again.why(&subject(3)), Some(Closed::Withdrawn));
         for bad in [&b""[..], &[0; 8], &[0; 9], &[9; 10]] {
             let key = StoreKey { table: TABLE, key: subject(1).to_vec().into() };
             let loaded = Ended::load(&[(key, Bytes::copy_from_slice(bad))]);

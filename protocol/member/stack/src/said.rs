@@ -34,36 +34,6 @@ impl From<&admission::RequestStatus> for Petition {
     }
 }
 
-/// Why something is open to votes no more.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Over {
-    /// It was granted: admitted, or carried out.
-    Granted,
-    /// Too many said no.
-    Rejected,
-    /// Its time is up.
-    Expired,
-    /// Another decision, or a newer request, made it pointless.
-    Overtaken,
-    /// It made room for another's request.
-    Crowded,
-    /// Whoever asked or proposed has taken it back.
-    Withdrawn,
-}
-
-impl From<admission::Closed> for Over {
-    fn from(why: admission::Closed) -> Self {
-        match why {
-            admission::Closed::Granted => Self::Granted,
-            admission::Closed::Rejected => Self::Rejected,
-            admission::Closed::Expired => Self::Expired,
-            admission::Closed::Overtaken => Self::Overtaken,
-            admission::Closed::Crowded => Self::Crowded,
-            admission::Closed::Withdrawn => Self::Withdrawn,
-        }
-    }
-}
-
 /// A request that the authority decides alone: only its person's decision counts.
 impl Petition {
     pub(crate) fn for_authority(me: base::MemberId, one: &admission::PetitionStatus) -> Self {
@@ -107,7 +77,7 @@ impl Member {
             }
             admission::Event::RequestClosed { request, member, name, why } => {
                 self.trace("admission", format!("the request of {member} is closed: {why:?}"));
-                let (subject, member, why) = (request, Some(member), why.into());
+                let (subject, member) = (request, Some(member));
                 self.note_over(subject, why);
                 self.event(Event::Closed { subject, member, text: name, why });
             }
@@ -127,7 +97,7 @@ impl Member {
                 let text = self.in_words(&self.told(), &effect);
                 self.trace("admission", format!("the proposal to {text} is closed: {why:?}"));
                 if !matches!(effect.change, Change::Sharing { .. }) {
-                    let (subject, member, why) = (proposal, None, why.into());
+                    let (subject, member) = (proposal, None);
                     self.note_over(subject, why);
                     self.event(Event::Closed { subject, member, text, why });
                 }

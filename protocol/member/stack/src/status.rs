@@ -6,7 +6,7 @@ use crate::join::Joining;
 use crate::{Member, Petition, Reached};
 use attach::{Absence, AuthorityReach, GroupStatus, Lacking, MemberStatus, Person, Presence, Stalled};
 use base::{Cause, Host, Instant, Locator, MemberId, NodeId, Party, UnixTime};
-use folkmoot_admission::{AuthorityStatus, Counters, SigningStatus};
+use folkmoot_admission::{AuthorityStatus, Counters, ShareStatus, SigningStatus};
 use folkmoot_attach as attach;
 use folkmoot_base as base;
 use folkmoot_flush::Phase;
@@ -146,6 +146,13 @@ impl Member {
     pub fn signing(&self, now: Instant) -> Option<SigningStatus> {
         let Joining::Inside(admission) = &self.joining else { return None };
         Some(admission.signing(now, &self.transcript))
+    }
+
+    /// `ADM-89`: how it stands with the shares of the group's key; `None` if it has no such key, or
+    /// this is no member.
+    pub fn share(&self, now: Instant) -> Option<ShareStatus> {
+        let Joining::Inside(admission) = &self.joining else { return None };
+        admission.share(now, &self.me, &self.transcript)
     }
 
     /// What its sessions did so far, in all groups that it is in.

@@ -5,6 +5,7 @@
 //! draw_secret --> secret --public_key--> the group's key, the same for good
 //!                   '--deal(threshold, holders)--> public part, to all: facts judges it
 //!                                             '--> a share to each, sealed: its holder asks check_share before it keeps it
+//! public part, holder --deal_again--> its share once more (Shoup's)
 //! ```
 //! A dealer knows the key and is trusted with it. It keeps the secret, sealed, and deals it again
 //! for every change of threshold or holders. Shares of two deals make nothing together. TS-RSA is
@@ -93,6 +94,25 @@ pub fn deal(
         }
         Scheme::Shoup => shoup::deal(secret, threshold, holders, entropy),
         Scheme::Plain | Scheme::TsRsa | Scheme::Asm => Err(no_such_dealer()),
+    }
+}
+
+/// The share of `holder` in the sharing `public` once more, as [`deal`] gave it. Only Shoup's
+/// dealer says it: holders of the other schemes give one another the same share again
+/// ([`crate::shared::repair`]).
+///
+/// # Errors
+/// [`FaultKind::LocalSecret`] as [`deal`]; [`FaultKind::LocalShare`] if this secret has not dealt
+/// that sharing, or `holder` holds no share of it; [`FaultKind::LocalScheme`] for other schemes.
+pub fn deal_again(
+    scheme: Scheme,
+    secret: &Secret<Vec<u8>>,
+    public: &[u8],
+    holder: &MemberId,
+) -> Result<Secret<Vec<u8>>, Fault> {
+    match scheme {
+        Scheme::Shoup => shoup::deal_again(secret, public, holder),
+        _ => Err(no_such_dealer()),
     }
 }
 

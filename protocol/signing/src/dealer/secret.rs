@@ -46,16 +46,9 @@ impl<G: PrimeGroup> GroupSecret<G> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stuck::Stuck;
     use crate::{Edwards, P256};
     use proptest::prelude::*;
-
-    struct Stuck(u8);
-
-    impl Entropy for Stuck {
-        fn fill(&mut self, out: &mut [u8]) {
-            out.fill(self.0);
-        }
-    }
 
     fn survives<G: PrimeGroup>(drawn: u8) {
         let secret = GroupSecret::<G>::draw(&mut Stuck(drawn));

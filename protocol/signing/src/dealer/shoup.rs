@@ -36,6 +36,20 @@ pub(super) fn deal(
     Ok(Dealt { public: dealt.sharing.encode(), shares })
 }
 
+/// [`super::deal_again`] of this scheme.
+pub(super) fn deal_again(
+    secret: &Secret<Vec<u8>>,
+    public: &[u8],
+    holder: &MemberId,
+) -> Result<Secret<Vec<u8>>, Fault> {
+    let dealer = Dealer::decode(secret.expose(), None).map_err(|_| no_secret())?;
+    let no_such_share = || Fault::of_nobody(FaultKind::LocalShare);
+    let (sharing, _) = seated(public).ok_or_else(no_such_share)?;
+    let seat = sharing.seat_of(holder).ok_or_else(no_such_share)?;
+    let share = dealer.deal_again(&sharing, seat).map_err(|_| no_such_share())?;
+    Ok(share.encode(&sharing))
+}
+
 /// [`crate::shared::facts`] of this scheme.
 pub(crate) fn facts(public: &[u8]) -> Result<SharingFacts, SigningError> {
     let (sharing, holders) = seated(public).ok_or(SigningError::WireSharing)?;

@@ -5,6 +5,7 @@ use super::share::ShoupShare;
 use super::sharing::{Seat, ShoupSharing, check_counts};
 use crate::base::{Entropy, MemberId, Secret, codec};
 use crate::danger::ForStudy;
+use crate::hedge::Derived;
 use crate::modular::{RingPolynomial, decode, encode, pow};
 use crate::rsa::{EXPONENT, ModulusSize, Reader, RsaPublicKey};
 use crate::rsa_draw::Draw;
@@ -13,6 +14,9 @@ use crypto_primes::hazmat::{SetBits, SmallFactorsSieveFactory};
 use crypto_primes::{Flavor, is_prime, sieve_and_find};
 use std::collections::BTreeSet;
 use zeroize::Zeroize as _;
+
+/// The domain label of the polynomials that a dealer's primes give.
+const POLYNOMIAL: &[u8] = b"folkmoot shoup polynomial v1\0";
 
 /// How long a dealer knows the key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,10 +121,10 @@ impl Dealer {
         &self.key
     }
 
-    /// Deals `seats` shares of which `threshold` make a signature: a new polynomial and new
-    /// verification values each time, for the same key. `holders` get the first seats, in this
-    /// order; the others are spare. Shares of two deals do not go together, but enough shares of
-    /// one old deal sign as before: their holders must erase them.
+    /// Deals `seats` shares of which `threshold` make a signature: a new v each time, and so a new
+    /// polynomial and new verification values, for the same key. `holders` get the first seats, in
+    /// this order; the others are spare. Shares of two deals do not go together, but enough shares
+    /// of one old deal sign as before: their holders must erase them.
     ///
     /// # Errors
     /// [`ShoupError::LocalThreshold`], [`ShoupError::LocalHolders`]; [`ShoupError::LocalErased`] if
@@ -138,14 +142,44 @@ impl Dealer {
             return Err(ShoupError::LocalHolders);
         }
         let known = self.secret.as_ref().ok_or(ShoupError::LocalErased)?;
-        let values = evaluate(known, threshold, seats, entropy).ok_or(ShoupError::LocalPrimes)?;
-        let sharing = publish(&self.key, threshold, &values, holders, entropy);
+        let modulus = self.key.modulus();
+        // A random square. With the primes it says which polynomial is dealt.
+        let base = modulus.residue(&modulus.draw(entropy)).square();
+        let held = holders.iter().map(|member| Seat::Holding(*member));
+        let taken: Vec<Seat> = held.chain(core::iter::repeat(Seat::Spare)).take(usize::from(seats)).collect();
+        let named = (base.retrieve(), threshold, taken);
+        let values = evaluate(known, &self.key, &named).ok_or(ShoupError::LocalPrimes)?;
+        let images = values.iter().map(|value| pow(&base, value.expose()).retrieve()).collect();
+        let (base, threshold, seats) = named;
+        let sharing = ShoupSharing { key: self.key.clone(), threshold, base, images, seats };
         if self.term == DealerTerm::SetUp {
             self.secret = None;
         }
         let epoch = sharing.epoch();
         let shares = (1..).zip(values).map(|(seat, secret)| ShoupShare { epoch, seat, secret }).collect();
         Ok(Dealt { sharing, shares })
+    }
+
+    /// The share of `seat` once more, as it was dealt. It follows from the primes and the sharing,
+    /// so nothing is kept for it, and each process that has the primes can say it. A sharing that
+    /// this dealer has not dealt, to these holders in these seats, gets nothing.
+    ///
+    /// # Errors
+    /// [`ShoupError::LocalErased`]; [`ShoupError::PeerSharing`] for a sharing of another key, or
+    /// one that no shares could have; [`ShoupError::PeerShare`] if it was not dealt so (SHO-17).
+    pub fn deal_again(&self, sharing: &ShoupSharing, seat: u16) -> Result<ShoupShare, ShoupError> {
+        let known = self.secret.as_ref().ok_or(ShoupError::LocalErased)?;
+        if sharing.key != self.key {
+            return Err(ShoupError::PeerSharing);
+        }
+        sharing.check()?;
+        let named = (sharing.base.clone(), sharing.threshold, sharing.seats.clone());
+        let values = evaluate(known, &self.key, &named).ok_or(ShoupError::LocalPrimes)?;
+        let place = usize::from(seat).checked_sub(1).ok_or(ShoupError::PeerShare)?;
+        let secret = values.into_iter().nth(place).ok_or(ShoupError::PeerShare)?;
+        let share = ShoupShare { epoch: sharing.epoch(), seat, secret };
+        share.check(sharing)?;
+        Ok(share)
     }
 
     /// What a standing dealer keeps, sealed, to go on after a restart: version 1 ‖ bits u16 ‖ p ‖
@@ -179,33 +213,22 @@ impl Dealer {
     }
 }
 
-/// The values of a random polynomial over Z_M with d at zero.
-fn evaluate(
-    known: &Known,
-    threshold: u16,
-    seats: u16,
-    entropy: &mut dyn Entropy,
-) -> Option<Vec<Secret<BoxedUint>>> {
-    let order = known.order.expose().as_nz_vartime()?;
-    let degree = usize::from(threshold).saturating_sub(1);
-    let polynomial = RingPolynomial::random(order, known.exponent.clone(), degree, entropy);
-    Some((1..=seats).map(|seat| polynomial.at(u64::from(seat))).collect())
-}
+/// v, the threshold, and who holds which seat: what names a polynomial.
+type Named = (BoxedUint, u16, Vec<Seat>);
 
-/// v, a random square, and v_i.
-fn publish(
-    key: &RsaPublicKey,
-    threshold: u16,
-    values: &[Secret<BoxedUint>],
-    holders: &[MemberId],
-    entropy: &mut dyn Entropy,
-) -> ShoupSharing {
-    let modulus = key.modulus();
-    let base = modulus.residue(&modulus.draw(entropy)).square();
-    let images = values.iter().map(|value| pow(&base, value.expose()).retrieve()).collect();
-    let held = holders.iter().map(|member| Seat::Holding(*member));
-    let seats = held.chain(core::iter::repeat(Seat::Spare)).take(values.len()).collect();
-    ShoupSharing { key: key.clone(), threshold, base: base.retrieve(), images, seats }
+/// The values, by seat, of the polynomial over Z_M with d at zero that the primes give to what is
+/// named. Nobody without the primes can tell it from a random one.
+fn evaluate(known: &Known, key: &RsaPublicKey, named: &Named) -> Option<Vec<Secret<BoxedUint>>> {
+    let (base, threshold, seats) = named;
+    let order = known.order.expose().as_nz_vartime()?;
+    let degree = usize::from(*threshold).saturating_sub(1);
+    let mut bytes = encode(base, key.modulus().bytes());
+    bytes.extend_from_slice(&threshold.to_be_bytes());
+    seats.iter().for_each(|seat| seat.write(&mut bytes));
+    let mut drawn = Derived::new(known.primes.clone(), &[POLYNOMIAL, &bytes]);
+    let polynomial = RingPolynomial::random(order, known.exponent.clone(), degree, &mut drawn);
+    let last = u64::try_from(seats.len()).ok()?;
+    Some((1..=last).map(|seat| polynomial.at(seat)).collect())
 }
 
 /// A safe prime of `bits` bits whose first two bits are ones, so that two of them make a modulus of

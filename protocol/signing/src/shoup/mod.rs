@@ -11,8 +11,9 @@
 //! N = pq with safe primes p = 2p' + 1 and q = 2q' + 1; M = p'q'; e = 65537, a prime above the
 //! number of seats l; d = 1/e mod M; f of degree t − 1 over Z_M with f(0) = d; seat i holds f(i); Δ
 //! = l!. All seats are dealt at the start and handed out on admission. To evaluate f takes M, which
-//! nobody but the dealer may know, so members cannot make a share for a newcomer. Another
-//! threshold, or more seats, needs another deal of the same key.
+//! nobody but the dealer may know, so members can make no share, neither for a newcomer nor for a
+//! holder that has lost its own. f follows from the primes, v, t and the seats, so the dealer can
+//! say the same share again. Another threshold, or more seats, needs another deal of the same key.
 
 mod consistency;
 mod dealer;

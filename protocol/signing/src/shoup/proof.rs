@@ -152,15 +152,7 @@ mod tests {
     use crate::danger::ForStudy;
     use crate::rsa::ModulusSize;
     use crate::shoup::{Dealer, DealerTerm};
-
-    /// Entropy that repeats.
-    struct Stuck(u8);
-
-    impl Entropy for Stuck {
-        fn fill(&mut self, out: &mut [u8]) {
-            out.fill(self.0);
-        }
-    }
+    use crate::stuck::Stuck;
 
     #[test]
     fn sho_15_entropy_that_repeats_repeats_no_nonce() {

@@ -29,6 +29,19 @@ pub enum Seat {
     Retired,
 }
 
+impl Seat {
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::Spare => out.push(0),
+            Self::Holding(member) => {
+                out.push(1);
+                out.extend_from_slice(&member.0);
+            }
+            Self::Retired => out.push(2),
+        }
+    }
+}
+
 /// The public side of a shared key. The same bytes at all holders.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShoupSharing {
@@ -117,16 +130,7 @@ impl ShoupSharing {
     /// The one encoding.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = self.dealt();
-        for seat in &self.seats {
-            match seat {
-                Seat::Spare => out.push(0),
-                Seat::Holding(member) => {
-                    out.push(1);
-                    out.extend_from_slice(&member.0);
-                }
-                Seat::Retired => out.push(2),
-            }
-        }
+        self.seats.iter().for_each(|seat| seat.write(&mut out));
         out
     }
 

@@ -250,6 +250,42 @@ fn deal_05_a_share_that_does_not_fit_is_found_by_its_holder() {
 }
 
 #[test]
+fn deal_11_shoups_dealer_says_a_lost_share_again_and_of_no_sharing_that_it_has_not_dealt() {
+    let (scheme, holders) = (Scheme::Shoup, members(4));
+    let dealt = deal(scheme, 2, &holders, 1);
+    let again =
+        |public: &[u8], holder: &MemberId| shared::deal_again(scheme, &secret(scheme), public, holder);
+    for holder in &holders {
+        assert_eq!(again(&dealt.public, holder).unwrap().expose(), share(&dealt, holder).expose());
+    }
+    let refused = |public: &[u8], holder: &MemberId| again(public, holder).unwrap_err().kind;
+    assert_eq!(refused(&dealt.public, &member(9)), FaultKind::LocalShare, "who holds none");
+    // Voters could decide on a public part that has somebody else in a holder's seat.
+    let (mine, mut theirs) = (holders[3], holders[3]);
+    theirs.0[31] ^= 1;
+    let mut forged = dealt.public.clone();
+    let at = forged.windows(32).position(|part| part == mine.0).unwrap();
+    forged[at..at + 32].copy_from_slice(&theirs.0);
+    assert!(shared::facts(scheme, &forged).is_ok(), "its shares would sign");
+    assert_eq!(refused(&forged, &theirs), FaultKind::LocalShare);
+    assert_eq!(refused(&forged, &holders[0]), FaultKind::LocalShare);
+    for flip in [0, 31, 200] {
+        let mut forged = dealt.public.clone();
+        let at = 11 + 256 + flip;
+        forged[at] ^= 1;
+        assert_eq!(refused(&forged, &holders[0]), FaultKind::LocalShare, "another v");
+    }
+    let bad = Secret::new(secret(scheme).expose()[1..].to_vec());
+    let none = shared::deal_again(scheme, &bad, &dealt.public, &holders[0]).unwrap_err();
+    assert_eq!(none.kind, FaultKind::LocalSecret);
+    for scheme in [Scheme::TsDsa, Scheme::Frost] {
+        let dealt = deal(scheme, 2, &holders, 1);
+        let none = shared::deal_again(scheme, &secret(scheme), &dealt.public, &holders[0]).unwrap_err();
+        assert_eq!(none.kind, FaultKind::LocalScheme, "its holders give it again");
+    }
+}
+
+#[test]
 fn deal_06_hands_that_make_no_sharing_are_refused() {
     for scheme in DEALT {
         let secret = secret(scheme);

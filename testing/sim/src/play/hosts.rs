@@ -13,6 +13,14 @@ impl Director<'_> {
         }
     }
 
+    /// The process of this very player dies; for good, with its disk, or not.
+    pub(super) fn kill(&mut self, player: Player, for_good: bool) {
+        self.world.crash(player, 0);
+        if let Some(chair) = self.world.chairs.get_mut(usize::from(player)) {
+            chair.gone |= for_good;
+        }
+    }
+
     pub(super) fn copy(&mut self, who: u8, skew: i8) {
         if let Some(player) = self.living(who) {
             self.world.start_again(player, skew);

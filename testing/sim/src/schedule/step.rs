@@ -60,6 +60,10 @@ pub enum Step {
         /// After how many outputs of its next batch; `None`: between batches.
         after: Option<u8>,
     },
+    /// The process of this very player dies at once.
+    Kill(u8),
+    /// The same, and it is gone for good, with its disk.
+    Die(u8),
     /// A process stands still: what comes for it waits, as much as its socket holds, and so do its
     /// timers.
     Stop {

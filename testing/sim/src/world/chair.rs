@@ -33,6 +33,10 @@ pub struct Chair {
     pub role: Option<Role>,
     /// Its present life's machine; `None`: dead, or not there yet.
     pub machine: Option<Box<dyn Machine>>,
+    /// Whether it is gone for good.
+    pub gone: bool,
+    /// Whether it has ever lost writes of its disk.
+    pub lost: bool,
     /// Its disk.
     pub disk: VirtualDisk,
     /// Its randomness.
@@ -91,6 +95,8 @@ impl Chair {
             founder,
             role: None,
             machine: None,
+            gone: false,
+            lost: false,
             disk: VirtualDisk::default(),
             entropy: Rng::new(seed, "seat", u64::from(player)),
             boot_at: 0,

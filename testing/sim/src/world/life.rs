@@ -60,6 +60,7 @@ impl World {
         let writes = chair.disk.writes();
         let keep = writes.saturating_sub(writes.saturating_mul(usize::from(hundredths)).div_ceil(100));
         chair.disk.rewind(keep);
+        chair.lost = true;
         chair.acknowledged.retain(|(after, _)| *after <= keep);
         self.boot(player, role, Disk::Old);
     }

@@ -56,6 +56,25 @@ impl World {
         chair.machine.as_ref()?.signing(Instant(self.now.saturating_sub(chair.boot_at)))
     }
 
+    /// Where holders are gone for good in one moment, or lose their disks, and as many are left as
+    /// sign who lost nothing: whether fewer hold their shares.
+    fn ended(&self, here: &BTreeMap<Player, Signing>) -> Option<String> {
+        let signing = here.values().find(|signing| self.bereft && signing.shared)?;
+        let whole = |player: &&Player| {
+            let chair = self.chair(self.place_of(**player));
+            here.contains_key(player) && chair.is_some_and(|chair| !chair.lost)
+        };
+        let whole = signing.holders.iter().filter(whole).count();
+        let hold = holders(here, signing);
+        let ended = whole >= signing.signers && hold < signing.signers;
+        ended.then(|| {
+            let signers = signing.signers;
+            format!(
+                "{whole} holders are here who never lost a disk, and {hold} hold their shares; {signers} sign"
+            )
+        })
+    }
+
     /// What is still to be done by the machines alone, now that all who are there are in one view;
     /// `None`: nothing.
     pub fn undone(&self) -> Option<String> {
@@ -67,6 +86,9 @@ impl World {
                 Some((player, self.signing_of(self.place_of(player))?))
             })
             .collect();
+        if let Some(ended) = self.ended(&here) {
+            return Some(ended);
+        }
         if let Some((player, _)) = here.iter().find(|(_, signing)| signing.still > STILL_MICROS) {
             return Some(format!("a signing session at m{player} stands still and is not over"));
         }

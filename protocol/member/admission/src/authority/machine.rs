@@ -62,6 +62,9 @@ pub struct Authority {
     /// When it last began a deal, whatever came of it.
     pub(super) tried: Option<Instant>,
     pub(super) dealt: Option<Last>,
+    /// What was said again last, and how often that was since it started.
+    pub(super) said: Option<Last>,
+    pub(super) again: u32,
     pub(super) lists: Lists,
     /// The log and the own disk have two certificates for one request: nothing is told or issued
     /// any more.
@@ -120,6 +123,8 @@ impl Authority {
             group_key,
             tried: None,
             dealt: None,
+            said: None,
+            again: 0,
             lists: Lists::load(transcript, stored),
             conflict: false,
             out: VecDeque::new(),
@@ -211,6 +216,9 @@ impl Authority {
             AuthorityMessage::Deal { session, threshold, ready } => {
                 let wish = Wish { session: &session, threshold, ready: &ready };
                 self.hear_deal(call, from.member(), wish, entropy)
+            }
+            AuthorityMessage::Again { attempt, ready } => {
+                self.hear_again(call, from.member(), attempt, &ready, entropy)
             }
             AuthorityMessage::Granted { .. }
             | AuthorityMessage::Denied { .. }

@@ -8,6 +8,8 @@
 //! authority -> member      Denied       not, or not yet, and why
 //! voter     -> authority   Deal         "these are ready to take shares": their signed one-time keys
 //! authority -> voter       Dealt        the sharing, and each share sealed to its holder; the voter passes it on to all
+//! member    -> authority   Again        a holder that has lost its share: its signed one-time key
+//! authority -> member      Dealt        the same share, sealed to that key; the member passes it on to all
 //! authority -> member      Revocations  the newest list of certificates that hold no more (X.509 CRL)
 //! ```
 //! The sender decides how the bytes are read: an authority is not a guest that asks. No letter
@@ -83,6 +85,15 @@ pub enum AuthorityMessage {
     Revocations {
         /// X.509 CRL.
         der: Blob,
+    },
+    /// Member → authority. The answer is [`Self::Dealt`], with one share in it.
+    #[tls_codec(discriminant = 47)]
+    Again {
+        /// The number of the session, which is named in the message.
+        attempt: u32,
+        /// The holder that has lost its share, by its own message in its session for that
+        /// ([`crate::Purpose::Repair`]).
+        ready: SignedReady,
     },
 }
 
@@ -196,7 +207,8 @@ impl Heartbeat {
 pub struct Dealt {
     /// The key (SPKI) of one of the authority's nodes.
     pub by: SignerKey,
-    /// The sharing's public part.
+    /// The sharing's public part; of a share that is said again ([`AuthorityMessage::Again`]), the
+    /// SHA-256 of it, since everybody has it.
     pub public: Blob,
     /// To each holder its share, sealed to its one-time key.
     pub to_each: Vec<PrivateMessage>,

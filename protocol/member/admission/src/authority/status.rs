@@ -65,6 +65,8 @@ pub struct AuthorityStatus {
     pub logging: usize,
     /// What the dealer has.
     pub dealer: DealerState,
+    /// How many lost shares it has said again since it started.
+    pub again: u32,
     /// Members that it is linked with, sorted.
     pub linked: Vec<NodeId>,
 }
@@ -97,6 +99,7 @@ impl Authority {
             issued: self.issued.len(),
             logging: self.logging.len(),
             dealer: self.dealer_state(),
+            again: self.again,
             linked: self.links.nodes().copied().collect(),
         }
     }

@@ -3,7 +3,7 @@
 use super::Desk;
 use crate::call::Call;
 use crate::requests::Counters;
-use crate::status::{SigningStatus, Status};
+use crate::status::{ShareStatus, SigningStatus, Status};
 use crate::store::{REQUESTS, SHARES, VOTES};
 use crate::voting::approvers;
 use crate::{AdmissionError, Config, Input, Output};
@@ -117,6 +117,11 @@ impl Admission {
             approvals: transcript.set().effects().map(|effect| approvers(effect, transcript, time)).collect(),
             guests: guests.map(|open| open.request.member()).collect(),
         }
+    }
+
+    /// `ADM-89`: how it stands with the shares of the group's key; `None` if there is no such key.
+    pub fn share(&self, now: Instant, me: &MemberId, transcript: &Transcript) -> Option<ShareStatus> {
+        self.desk.signers.share_status(now, me, transcript.roster())
     }
 
     /// The nodes of the charter's authority that are linked here, and when one of them last said

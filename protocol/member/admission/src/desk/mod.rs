@@ -208,7 +208,8 @@ impl Desk {
             }
             AuthorityMessage::Heartbeat { .. }
             | AuthorityMessage::Grant { .. }
-            | AuthorityMessage::Deal { .. } => Err(AdmissionError::PeerOutOfTurn(from)),
+            | AuthorityMessage::Deal { .. }
+            | AuthorityMessage::Again { .. } => Err(AdmissionError::PeerOutOfTurn(from)),
         }
     }
 

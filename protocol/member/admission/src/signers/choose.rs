@@ -7,9 +7,10 @@ use super::session::{Participants, SigningSession};
 use super::state::Signers;
 use crate::call::Call;
 use crate::requests::Requests;
+use crate::roster::may_be_told_again;
 use folkmoot_base::{Digest, MemberId, UnixTime};
 use folkmoot_signing::shared::SharingFacts;
-use folkmoot_transcript::Approval;
+use folkmoot_transcript::{Approval, Roster};
 use std::collections::BTreeSet;
 
 impl Signers {
@@ -118,14 +119,7 @@ impl Signers {
                     takers: Vec::new(),
                 })
             }
-            Purpose::Repair { holder } => {
-                let facts = &roster.sharing()?.facts;
-                let hold = |signer: &&MemberId| facts.holders.contains(signer) && *signer != holder;
-                let givers: Vec<MemberId> =
-                    ready.iter().filter(hold).copied().take(facts.threshold).collect();
-                let enough = givers.len() == facts.threshold && ready.contains(holder);
-                enough.then(|| Participants { givers, takers: vec![*holder] })
-            }
+            Purpose::Repair { holder } => choose_helpers(roster, holder, ready),
             Purpose::Multi { request, wording } => {
                 self.choose_signers(call, ready, (request, wording.expires), requests)
             }
@@ -158,4 +152,17 @@ impl Signers {
         givers.sort_unstable();
         Some(Participants { givers, takers: Vec::new() })
     }
+}
+
+/// As many other holders as the threshold, if the one that has lost its share is here.
+fn choose_helpers(roster: &Roster, holder: &MemberId, ready: &[MemberId]) -> Option<Participants> {
+    let facts = &roster.sharing()?.facts;
+    if may_be_told_again(roster, holder) {
+        // The authority says it, and no member helps.
+        return None;
+    }
+    let hold = |signer: &&MemberId| facts.holders.contains(signer) && *signer != holder;
+    let givers: Vec<MemberId> = ready.iter().filter(hold).copied().take(facts.threshold).collect();
+    let enough = givers.len() == facts.threshold && ready.contains(holder);
+    enough.then(|| Participants { givers, takers: vec![*holder] })
 }

@@ -55,6 +55,10 @@ impl Signers {
         dealt: Dealt,
         out: &mut Out,
     ) -> Result<(), AdmissionError> {
+        let again = |session: &SigningSession| matches!(session.purpose, Purpose::Repair { .. });
+        if self.sessions.get(&name).is_some_and(again) {
+            return self.pass_on_again(call, name, dealt, out);
+        }
         let coordinates =
             |session: &&mut SigningSession| session.coordinator == call.me() && !session.passed_on;
         let Some(session) = self.sessions.get_mut(&name).filter(coordinates) else { return Ok(()) };
@@ -77,6 +81,9 @@ impl Signers {
         around: &mut Around<'_>,
     ) -> Result<(), AdmissionError> {
         let Some(session) = self.sessions.get(&name) else { return Ok(()) };
+        if matches!(session.purpose, Purpose::Repair { .. }) {
+            return self.hear_again(call, name, &dealt, around);
+        }
         if sender != session.coordinator {
             return Err(AdmissionError::PeerDealt(
                 "they do not come from the coordinator of the signing session",

@@ -1,6 +1,7 @@
 //! What a member hears in a signing session: the start, who is ready, who takes part, and when the
 //! run begins.
 
+use super::again::hands_in_at;
 use super::message::{Purpose, SignerBody, SignerMessage, session_name};
 use super::multi::said_yes;
 use super::outcome::awaits_certificate;
@@ -124,6 +125,8 @@ impl Signers {
         let said = offered.is_some();
         let key = offered.or_else(|| willing.then(|| OpeningKey::draw(around.entropy)));
         let answers = (willing && !said).then(|| self.answers_at(call, &coordinator, &purpose));
+        let hands_in = hands_in_at(call, &coordinator, &purpose).map(|at| (at, attempt));
+        self.note_lost(call, &coordinator, &purpose);
         let session = SigningSession {
             coordinator,
             purpose,
@@ -140,6 +143,7 @@ impl Signers {
             gathered: coordinator != call.me(),
             passed_on: false,
             answers,
+            hands_in,
             started: call.now,
             moved: call.now,
         };

@@ -259,7 +259,7 @@ pub(super) fn heard_after<'a>(
 }
 
 /// The name of the session that `coordinator` starts now.
-pub(super) fn session_name(
+pub(crate) fn session_name(
     transcript: &Transcript,
     coordinator: &MemberId,
     purpose: &Purpose,

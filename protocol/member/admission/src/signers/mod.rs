@@ -18,6 +18,7 @@
 //! [`COORDINATOR_SESSIONS_MAX`](state::COORDINATOR_SESSIONS_MAX) of one coordinator; the newest is
 //! refused.
 
+mod again;
 mod choose;
 mod deal;
 mod hear;
@@ -36,5 +37,6 @@ mod sharing;
 mod start;
 mod state;
 
+pub(crate) use message::session_name;
 pub use message::{PrivateMessage, Purpose, ROUND_LABEL, SIGNER_LABEL, SignerBody, SignerMessage, Wording};
 pub(crate) use state::{Around, Signers};

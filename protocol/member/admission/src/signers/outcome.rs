@@ -46,7 +46,8 @@ impl Signers {
             (Purpose::Certify { request }, Outcome::Signature(signature)) => {
                 self.tell_signature(call, name, session, *request, signature, around);
             }
-            (Purpose::Repair { .. }, Outcome::Sharing { public, share }) => {
+            (Purpose::Repair { holder }, Outcome::Sharing { public, share }) => {
+                self.lost.remove(holder);
                 self.take_repaired(call, &public, share, around);
             }
             (Purpose::Multi { .. }, Outcome::Signature(signature)) => {

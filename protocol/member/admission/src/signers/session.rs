@@ -92,6 +92,9 @@ pub(super) struct SigningSession {
     /// When to say that we are ready, unless there are participants before; `None` once it is said,
     /// or if we are not.
     pub(super) answers: Option<Instant>,
+    /// When this member hands in to the authority what the session is for, and its number there:
+    /// [`super::again`].
+    pub(super) hands_in: Option<(Instant, u32)>,
     /// When it was started, and last moved.
     pub(super) started: Instant,
     pub(super) moved: Instant,

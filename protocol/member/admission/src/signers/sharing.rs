@@ -8,7 +8,7 @@ use crate::pause::PATIENCE;
 use crate::roster::{are_stale, is_dealers, turn, wants_sharing};
 use crate::voting::Voting;
 use core::time::Duration;
-use folkmoot_base::{Blob, Instant, MemberId};
+use folkmoot_base::{Blob, Danger, Instant, MemberId};
 use folkmoot_identity::AuthorityBody;
 use folkmoot_transcript::Change;
 
@@ -66,7 +66,8 @@ impl Signers {
         let is_here = |voter: &MemberId| *voter == me || call.present.contains(voter);
         let away = roster.voters().iter().any(|voter| !is_here(voter));
         let moves = roster.sharing().is_some() && !are_stale(roster) && self.shares.next(call).is_none();
-        if call.present.is_empty() || !away || !moves {
+        let hurries = call.config.danger.is(Danger::AdmissionAwaitsNobody);
+        if call.present.is_empty() || !away || !moves || hurries {
             if self.away.take().is_some_and(|since| call.now < since + AWAY) {
                 self.wanted = Some(call.now + turn(roster, &me));
             }

@@ -39,6 +39,7 @@ impl Signers {
             self.wanted = None;
         }
         self.coordinate_repair(call, around);
+        self.hand_in_lost(call, around);
         self.coordinate_certificates(call, around);
         self.work_revocations(call, around);
     }

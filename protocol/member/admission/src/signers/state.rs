@@ -50,6 +50,9 @@ pub(crate) struct Signers {
     pub(super) wanted: Option<Instant>,
     /// Since when a sharing is wanted while voters are away.
     pub(super) away: Option<Instant>,
+    /// Whoever asked lately for the share that it has lost, and when: until it has it, or asks no
+    /// more.
+    pub(super) lost: BTreeMap<MemberId, Instant>,
     /// When this member asks for the share that it has lost.
     pub(super) repair: Option<Instant>,
     /// The certificates of the group's key that hold no more.
@@ -114,6 +117,7 @@ impl Signers {
         self.wanted = None;
         self.away = None;
         self.repair = None;
+        self.lost.clear();
     }
 
     /// Somebody may be here who can give us our share.
@@ -133,8 +137,11 @@ impl Signers {
         let sessions = self.sessions.values().flat_map(|session| {
             let gathering = session.participants.is_none() && !session.gathered;
             let step = session.step.map(|(_, since)| since);
+            let asks = session.ready.contains_key(&session.coordinator);
+            let hands_in = session.hands_in.filter(|_| asks).map(|(at, _)| at);
             [
                 Some(session.moved + PATIENCE),
+                hands_in,
                 gathering.then(|| session.gathers_until()),
                 session.answers,
                 step,

@@ -151,8 +151,9 @@ fn authority_messages(bytes: Vec<u8>, number: u32) -> Vec<AuthorityMessage> {
         AuthorityMessage::Deal {
             session: [5; 32],
             threshold: number,
-            ready: vec![SignedReady { member: voter, message: word }],
+            ready: vec![SignedReady { member: voter, message: word.clone() }],
         },
+        AuthorityMessage::Again { attempt: number, ready: SignedReady { member: voter, message: word } },
         AuthorityMessage::Dealt { session: [5; 32], dealt },
         AuthorityMessage::Revocations { der: blob },
     ]

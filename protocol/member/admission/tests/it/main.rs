@@ -11,6 +11,7 @@
 )]
 
 mod authority;
+mod authority_again;
 mod authority_deals;
 mod authority_lies;
 mod authority_member;

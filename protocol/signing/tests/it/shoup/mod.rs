@@ -3,7 +3,7 @@
 
 mod liars;
 
-use crate::common::{Seed, members, play, play_with, run_id};
+use crate::common::{Seed, member, members, play, play_with, run_id};
 use crate::keys::{SMALL, deal, dealer, sign, signers};
 use folkmoot_base::MemberId;
 use folkmoot_signing::danger::ForStudy;
@@ -210,6 +210,36 @@ fn sho_06_a_dealer_for_the_setting_up_deals_once() {
     assert_eq!(again.key(), once.key());
     assert!(again.deal(3, 3, &members(3), &mut Seed(2)).is_ok());
     assert!(!format!("{again:?} {kept:?}").contains("primes"));
+}
+
+#[test]
+fn sho_17_a_share_is_dealt_again_from_the_primes_and_to_its_seat_alone() {
+    let mut dealer = dealer(SMALL, 0, DealerTerm::Standing);
+    let dealt = dealer.deal(2, 4, &members(3), &mut Seed(1 << 40)).unwrap();
+    let kept = dealer.encode().unwrap();
+    let restarted = Dealer::decode(kept.expose(), Some(ForStudy)).unwrap();
+    for (share, seat) in dealt.shares.iter().zip(1..) {
+        let again = restarted.deal_again(&dealt.sharing, seat).unwrap();
+        assert_eq!(again.encode(&dealt.sharing).expose(), share.encode(&dealt.sharing).expose());
+    }
+    for seat in [0, 5] {
+        assert_eq!(restarted.deal_again(&dealt.sharing, seat).err(), Some(ShoupError::PeerShare));
+    }
+    // A seat that has changed hands since is another's: nothing is said of that sharing.
+    let mut moved = dealt.sharing.clone();
+    moved.hand_out(member(9)).unwrap();
+    assert_eq!(restarted.deal_again(&moved, 4).err(), Some(ShoupError::PeerShare));
+    // Two deals to the same holders are of two polynomials.
+    let other = dealer.deal(2, 4, &members(3), &mut Seed(2 << 40)).unwrap();
+    assert_ne!(
+        other.shares[0].encode(&other.sharing).expose()[35..],
+        dealt.shares[0].encode(&dealt.sharing).expose()[35..]
+    );
+    let stranger = crate::keys::dealer(SMALL, 1, DealerTerm::Standing);
+    assert_eq!(stranger.deal_again(&dealt.sharing, 1).err(), Some(ShoupError::PeerSharing));
+    let mut once = crate::keys::dealer(SMALL, 0, DealerTerm::SetUp);
+    let dealt = once.deal(2, 4, &members(3), &mut Seed(1)).unwrap();
+    assert_eq!(once.deal_again(&dealt.sharing, 1).err(), Some(ShoupError::LocalErased));
 }
 
 /// The same number as a share of another sharing, as somebody who cheats would write it.

@@ -308,3 +308,35 @@ fn adm_79_voters_who_are_away_are_waited_for_before_new_shares_leave_them_out() 
         assert_eq!(holders, if returns { 5 } else { 4 }, "{:#?}", bus.traces);
     }
 }
+
+/// The first by turns is a liar and does not wait. Whoever was away gets its share when it is back,
+/// by one resharing more, and the group signs all along.
+#[test]
+fn adm_79_a_coordinator_that_does_not_wait_leaves_nobody_out_for_good() {
+    let mut bus = founded(Scheme::Frost);
+    let hurries = Mutant::from(Some(Danger::AdmissionAwaitsNobody));
+    let all: BTreeSet<MemberId> = (0..5).map(|who| id(&bus, who)).collect();
+    let here: BTreeSet<MemberId> = (0..4).map(|who| id(&bus, who)).collect();
+    for who in 0..4 {
+        bus.restart_as(who, Config { danger: hurries, ..Config::default() });
+    }
+    bus.players[4].up = false;
+    bus.everyone(&Input::Present(here));
+    for who in 0..3 {
+        bus.command(who, Command::Propose(change("threshold", "3"))).unwrap();
+    }
+    bus.pass(20);
+    let early = bus.players[0].transcript.roster().sharing().cloned().unwrap();
+    assert_eq!((early.facts.threshold, early.facts.holders.len()), (3, 4), "{:#?}", bus.traces);
+    let dora = bus.stranger("dora", 40, 1);
+    [0, 1, 2].into_iter().for_each(|voter| vote(&mut bus, voter, dora, true));
+    bus.pass(12);
+    bus.players[4].up = true;
+    bus.merge();
+    bus.everyone(&Input::Present(all));
+    bus.pass(25);
+    assert!(bus.admitted(dora), "{:#?}", bus.traces);
+    let late = bus.players[4].transcript.roster().sharing().cloned().unwrap();
+    assert!(late != early && late.facts.holders.len() == 5, "{:#?}", bus.traces);
+    assert!((0..5).all(|who| shares(&bus, who) == 1));
+}
