@@ -127,12 +127,15 @@ def compare(options):
 def main():
     enter_environment()
     sys.path.insert(0, str(HERE))
+    import vectors
+
     options = arguments()
     if options.ready:
         return 0
     if options.file:
         print(json.dumps(judged(options.file.read_bytes(), options.head)))
         return 0
+    print(vectors.check(ROOT / "testing" / "vectors" / "identity" / "mixed"))
     return compare(options)
 
 

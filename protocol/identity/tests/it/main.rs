@@ -18,6 +18,7 @@ mod contract;
 mod csr;
 mod dealt_key;
 mod group_key;
+mod kept_keys;
 mod limits;
 mod message;
 mod mixed;
