@@ -3,9 +3,11 @@
 
 check.py           makes papers of every scheme with the program `folkmoot`, and checks them
 check.py FOLDER    checks papers made before: a folder for each group
+check.py --ready   only looks whether all readers are there; says what is missing
 
-Needs Python 3.11, openssl, and certtool of GnuTLS (Debian: gnutls-bin). What it imports goes into a
-virtual environment under target/. The exit code is 1 if anything is refused.
+Needs Python 3.11, openssl, and certtool of GnuTLS (Debian: gnutls-bin). If certtool is not
+installed, Debian's package is fetched and unpacked under target/. What it imports goes into a
+virtual environment there. The exit code is 1 if anything is refused.
 """
 
 import json
@@ -14,6 +16,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 # The folder of this script stays as it is in the repository.
@@ -23,8 +26,20 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 TARGET = (ROOT / os.environ.get("CARGO_TARGET_DIR", "target")).resolve()
 ENVIRONMENT = TARGET / "papers-python"
-SCHEMES = ("plain", "asm", "frost", "ts-dsa")
+SCHEMES = ("plain", "asm", "frost", "ts-dsa", "shoup-rsa")
 MODES = ("decentralised", "centralised")
+
+
+def groups():
+    """A folder for each group: every scheme in every mode that it has, with keys of P-256 alone, and
+    with keys of all algorithms mixed."""
+    for kind in ("", "-mixed"):
+        for scheme in SCHEMES:
+            # With asm all keys are on one curve; only a dealer makes shares of shoup-rsa.
+            if scheme == "asm" and kind:
+                continue
+            modes = MODES[1:] if scheme == "shoup-rsa" else MODES
+            yield from (f"{scheme}-{mode}{kind}" for mode in modes)
 
 
 def enter_environment():
@@ -38,7 +53,11 @@ def enter_environment():
         subprocess.run([sys.executable, "-m", "venv", str(ENVIRONMENT)], check=True)
     wanted = HERE / "requirements.txt"
     pip = [str(python), "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
-    subprocess.run(pip + ["--requirement", str(wanted)], check=True)
+    # What is installed is noted, so that another run asks no network.
+    note = ENVIRONMENT / "installed.txt"
+    if not note.exists() or note.read_bytes() != wanted.read_bytes():
+        subprocess.run(pip + ["--requirement", str(wanted)], check=True)
+        shutil.copyfile(wanted, note)
     os.execv(python, [str(python), __file__, *sys.argv[1:]])
 
 
@@ -59,29 +78,35 @@ class Check:
         self.accepted = Counter()
         self.refused = []
         self.known_seen = set()
+        self.limits = Counter()
 
-    def run(self, who, what, work, *arguments):
-        try:
-            work(*arguments)
-        except Exception as error:  # Whatever a reader throws, it has refused the paper.
-            self.refused.append(f"{who}: {what}: {type(error).__name__}: {error}")
-        else:
+    def count(self, who, what, error):
+        from outside import Known
+
+        if error is None:
             self.accepted[who] += 1
+        elif isinstance(error, Known):
+            self.limits[error.limit] += 1
+        else:
+            self.refused.append(f"{who}: {what}: {type(error).__name__}: {error}")
 
-    def group(self, folder):
-        import refusals
-        from papers import papers_of
-
-        found = papers_of(folder)
-        for paper in found:
-            name = f"{folder.name}/{paper.name}"
-            for who, work, *arguments in readers(paper):
-                self.run(who, name, work, *arguments)
-            if paper.kind == "charter":
-                self.run("strict DER, changed order refused", name, refusals.prove_of, paper)
-            if paper.lint:
-                self.run(paper.lint[0], name, self.lint, paper)
+    def group(self, name, found):
+        """All papers of a group, several at a time: most readers are programs of their own."""
+        work = [(f"{name}/{paper.name}", *one) for paper in found for one in self.works(paper)]
+        with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+            outcomes = pool.map(lambda one: outcome(*one[2:]), work)
+            for (what, who, *_), error in zip(work, outcomes):
+                self.count(who, what, error)
         return Counter(paper.kind for paper in found)
+
+    def works(self, paper):
+        import refusals
+
+        yield from readers(paper)
+        if paper.kind == "charter":
+            yield "strict DER, changed order refused", refusals.prove_of, paper
+        if paper.lint:
+            yield paper.lint[0], self.lint, paper
 
     def lint(self, paper):
         """No finding of severity ERROR or worse, but for those in known.toml."""
@@ -107,9 +132,20 @@ class Check:
             print(f"known: {', '.join(key)}")
             if key not in self.known_seen:
                 self.refused.append(f"known.toml: nothing has {', '.join(key)}")
+        for limit, count in sorted(self.limits.items()):
+            print(f"not read: {limit}: {count}")
         for line in self.refused:
             print(f"REFUSED {line}")
         return 1 if self.refused else 0
+
+
+def outcome(work, *arguments):
+    """What a reader says against a paper; None if it takes it."""
+    try:
+        work(*arguments)
+    except Exception as error:  # Whatever a reader throws, it has refused the paper.
+        return error
+    return None
 
 
 def known():
@@ -129,6 +165,7 @@ def readers(paper):
         "list": (der.read_list, within.LIST, within.revocations, outside.revocations),
         "request": (der.read_request, within.REQUEST, within.request, outside.request),
         "message": (der.read_message, within.MESSAGE, within.message, outside.message),
+        "key": (der.read_key, within.KEY.get(paper.signer), within.key, outside.key),
     }[paper.form]
     yield "strict DER", strict, paper.der
     yield "pyasn1, decoded and encoded again", within.encodes_again, paper.der, asn1
@@ -143,18 +180,22 @@ def main():
         sys.exit(__doc__)
     enter_environment()
     import outside
+    import papers
     import refusals
 
+    outside.find(TARGET)
     print("\n".join(outside.versions()))
     refusals.prove()
+    if sys.argv[1:] == ["--ready"]:
+        return
     folder = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else make_papers()
     check = Check()
-    names = [f"{scheme}-{mode}" for scheme in SCHEMES for mode in MODES]
-    # With asm all keys are on one curve.
-    names += [f"{scheme}-{mode}-mixed" for scheme in SCHEMES if scheme != "asm" for mode in MODES]
-    for name in names:
-        kinds = check.group(folder / name)
-        print(f"{name}: {', '.join(f'{count} {kind}' for kind, count in sorted(kinds.items()))}")
+    found = {name: papers.papers_of(folder / name) for name in groups()}
+    # One charter that keys of all four algorithms have signed, and what else they sign.
+    found["golden"] = papers.golden_of(ROOT / "testing/vectors/identity/mixed", TARGET / "papers-golden")
+    for name, these in found.items():
+        kinds = check.group(name, these)
+        print(f"{name}: {', '.join(f'{count} {kind}' for kind, count in sorted(kinds.items()))}", flush=True)
     sys.exit(check.report())
 
 

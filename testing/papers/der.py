@@ -136,6 +136,13 @@ def read_request(data):
     children(body, 0x02, 0x30, 0x30, 0xA0)[3].check_sorted("a set of attributes")
 
 
+def read_key(data):
+    """A private key, or one that is encrypted; of the first, what stands in its strings too."""
+    found = read(data)
+    if found.elements[0].tag == 0x02 and found.elements[2].value[:1] in (b"\x30", b"\x04"):
+        read(found.elements[2].value)
+
+
 def read_extensions(sequence):
     seen = [extension.elements[0].whole for extension in sequence.elements]
     require(len(set(seen)) == len(seen), "an extension that comes twice", sequence.start)

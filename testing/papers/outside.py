@@ -4,19 +4,56 @@ import re
 import shutil
 import subprocess
 
-from papers import split_pem
+from papers import PASSPHRASE, open_form, split_pem
 
 PACKAGES = {"openssl": "openssl", "certtool": "gnutls-bin"}
 VERIFY_BY_OPENSSL = ["verify", "-x509_strict", "-check_ss_sig"]
+# Programs that are not where the shell looks.
+FOUND = {}
+
+
+class Known(Exception):
+    """What a program cannot read, in any paper of anybody; docs/protocol/identity.md says so."""
+
+    def __init__(self, limit):
+        super().__init__(limit)
+        self.limit = limit
+
+
+def find(target):
+    """Fetches and unpacks certtool if it is not there. Its libraries are on most machines."""
+    if shutil.which("certtool") or shutil.which("apt-get") is None or shutil.which("dpkg-deb") is None:
+        return
+    root = target / "papers-debian"
+    program = root / "usr/bin/certtool"
+    if not program.exists():
+        root.mkdir(parents=True, exist_ok=True)
+        if not fetch(root, "apt-cache", "show", PACKAGES["certtool"]):
+            fetch(root, "apt-get", "update")
+        fetch(root, "apt-get", "download", PACKAGES["certtool"])
+        for deb in root.glob("*.deb"):
+            fetch(root, "dpkg-deb", "-x", str(deb), str(root))
+    if program.exists():
+        FOUND["certtool"] = str(program)
+
+
+def fetch(folder, *line):
+    """A step that may fail: what is missing then is said by `versions`."""
+    return subprocess.run(line, cwd=folder, capture_output=True, check=False).returncode == 0
 
 
 def run(program, *arguments):
-    line = [program, *map(str, arguments)]
-    told = subprocess.run(line, capture_output=True, stdin=subprocess.DEVNULL, check=False)
-    said = (told.stdout + told.stderr).decode(errors="replace")
-    if told.returncode != 0:
+    good, said = tell(program, *arguments)
+    if not good:
         raise ValueError(" ".join(said.split())[-300:])
     return said
+
+
+def tell(program, *arguments):
+    """Whether it succeeds, and what it says."""
+    line = [FOUND.get(program, program), *map(str, arguments)]
+    told = subprocess.run(line, capture_output=True, stdin=subprocess.DEVNULL, check=False)
+    return told.returncode == 0, (told.stdout + told.stderr).decode(errors="replace")
 
 
 def versions():
@@ -25,7 +62,7 @@ def versions():
     from platform import python_version
 
     for program, package in PACKAGES.items():
-        if shutil.which(program) is None:
+        if shutil.which(program) is None and program not in FOUND:
             raise SystemExit(f"the {program} command is needed: apt-get install {package}")
     yield f"Python {python_version()}"
     yield run("openssl", "version").split(" (")[0].strip()
@@ -83,14 +120,7 @@ def request(program, paper):
 
 def message(program, paper):
     if program == "openssl":
-        said = run(program, "cms", "-cmsout", "-print", "-inform", "DER", "-in", paper.der_file)
-        # OpenSSL 3.0 verifies no CMS by Ed25519: it hands the digest's name to an algorithm that
-        # takes none. What it reads of it is right.
-        if "signatureAlgorithm: \n          algorithm: ED25519" in said:
-            return
-        how = ["-CAfile", paper.trusted, "-binary", "-out", "/dev/null"]
-        said = run(program, "cms", "-verify", "-inform", "DER", "-in", paper.der_file, *how)
-        require(said, "Verification successful")
+        by_openssl(paper)
         return
     run(program, "--p7-info", "--inder", "--infile", paper.der_file)
     trusted = ["--load-ca-certificate", paper.trusted]
@@ -99,3 +129,30 @@ def message(program, paper):
     states = re.findall(r"Signature status: (\w+)", said)
     if not states or set(states) != {"ok"}:
         raise ValueError(f"signatures are {states}")
+
+
+def by_openssl(paper):
+    printed = run("openssl", "cms", "-cmsout", "-print", "-inform", "DER", "-in", paper.der_file)
+    how = ["-CAfile", paper.trusted, "-binary", "-out", "/dev/null"]
+    good, said = tell("openssl", "cms", "-verify", "-inform", "DER", "-in", paper.der_file, *how)
+    # OpenSSL 3.0 hands the digest's name to an algorithm that takes none. Later ones may verify it.
+    if not good and "algorithm: ED25519" in printed and "invalid digest" in said:
+        raise Known("OpenSSL reads CMS by Ed25519 (RFC 8419), and does not verify it")
+    require(said, "Verification successful")
+
+
+def key(program, paper):
+    """Of a sealed key: that it opens as the key that its open form is."""
+    if program == "certtool":
+        sealed = ["--password", PASSPHRASE] if paper.signer == "sealed" else []
+        good, said = tell(program, "--key-info", *sealed, "--infile", paper.trusted)
+        # The ASN.1 of GnuTLS 3.7 knows PBES2 with PBKDF2 alone.
+        if not good and sealed and "ASN1 parser" in said:
+            raise Known("GnuTLS reads no key under scrypt (RFC 7914)")
+        require(said, r"Public Key ID:")
+        return
+    passed = ["-passin", f"pass:{PASSPHRASE}"]
+    require(run(program, "pkey", "-in", paper.trusted, *passed, "-check", "-noout"), "Key is valid")
+    public = [run(program, "pkey", "-in", file, *passed, "-pubout") for file in (paper.trusted, open_form(paper))]
+    if public[0] != public[1]:
+        raise ValueError("it opens as another key")

@@ -1,10 +1,13 @@
 """The papers of one group, as `folkmoot export` and the test beside it write them."""
 
 import re
+import shutil
 from base64 import b64decode, b64encode
 from dataclasses import dataclass
 from pathlib import Path
 
+# What the keys of a group's members are sealed under, for this check alone.
+PASSPHRASE = "papers"
 PEM = re.compile(rb"-----BEGIN [A-Z0-9 ]+-----\s*([A-Za-z0-9+/=\s]+?)-----END ")
 
 
@@ -17,9 +20,9 @@ class Paper:
     form: str
     der_file: Path
     signer: str = ""
-    """Of a certificate: self-signed, issued, authority; of a list: list."""
+    """Of a certificate: self-signed, issued, authority; of a list: list; of a key: open, sealed."""
     trusted: Path | None = None
-    """PEM of the certificates that it is verified by."""
+    """PEM of the certificates that it is verified by; of a key: its own."""
     lint: tuple[str, ...] = ()
     """The linter of this form, and its options."""
 
@@ -53,6 +56,20 @@ def apart(folder, source, work):
         yield file, pem
 
 
+def keys_of(folder, work):
+    """Private keys as they lie in state folders: open, and under the passphrase `papers`."""
+    for pem in sorted((folder / "keys").glob("*.pem")):
+        (der,) = split_pem(pem.read_bytes())
+        file = work / f"{pem.stem}.der"
+        file.write_bytes(der)
+        yield Paper(pem.name, "key", "key", file, pem.stem.rsplit("-", 1)[1], pem)
+
+
+def open_form(paper):
+    """The file of a sealed key's open form."""
+    return paper.trusted.with_name(paper.name.replace("-sealed", "-open"))
+
+
 def papers_of(folder):
     """All of them. A group in which somebody else signs has a certificate of that key, and a list."""
     work = folder / "apart"
@@ -81,9 +98,40 @@ def papers_of(folder):
         found.append(Paper(file.name, "message", "message", file, trusted=by_whom[file.stem]))
     requests = sorted((folder / "requests").glob("*.der"))
     found += [Paper(file.name, "request", "request", file) for file in requests]
+    found += keys_of(folder, work)
     forms = {paper.kind for paper in found}
-    wanted = {"identity", "membership", "charter", "vote", "message", "request"}
+    wanted = {"identity", "membership", "charter", "vote", "message", "request", "key"}
     wanted |= {"authority", "list"} if is_issued else set()
     if forms != wanted:
         raise ValueError(f"{folder.name} has {sorted(forms)}, not {sorted(wanted)}")
     return found
+
+
+def golden_of(folder, work):
+    """The golden papers of one group, whose charter keys of all algorithms have signed."""
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(parents=True)
+    identities, found = work / "identities.pem", []
+    for file in sorted(folder.glob("*.certificate.der")):
+        pem = file_as_pem(file, "CERTIFICATE", work)
+        identities.write_text((identities.read_text() if identities.exists() else "") + pem.read_text())
+        found.append(certificate(file.name, "identity", work / file.name, "self-signed", pem))
+    for file in sorted(folder.glob("*.gmc.der")):
+        pem = file_as_pem(file, "CERTIFICATE", work)
+        found.append(certificate(file.name, "membership", work / file.name, "self-signed", pem))
+    for file in sorted(folder.glob("*.csr.der")):
+        file_as_pem(file, "CERTIFICATE REQUEST", work)
+        found.append(Paper(file.name, "request", "request", work / file.name))
+    for file in sorted(folder.glob("*.cms")):
+        kind = "charter" if file.stem == "charter" else "message"
+        found.append(Paper(file.name, kind, "message", file, trusted=identities))
+    return found
+
+
+def file_as_pem(file, label, work):
+    """A copy in a folder for work, with its PEM beside it."""
+    copy = work / file.name
+    copy.write_bytes(file.read_bytes())
+    pem = copy.with_suffix(".pem")
+    pem.write_text(to_pem(label, copy.read_bytes()))
+    return pem

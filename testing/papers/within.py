@@ -7,16 +7,24 @@ import pyasn1_fasder
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, padding
-from cryptography.hazmat.primitives.serialization import pkcs7
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    load_der_private_key,
+    load_pem_private_key,
+    pkcs7,
+)
 from pyasn1.codec.der import decoder, encoder
-from pyasn1_alt_modules import rfc2986, rfc5280, rfc5652
+from pyasn1_alt_modules import rfc2986, rfc5280, rfc5652, rfc5958
 
-from papers import split_pem
+from papers import PASSPHRASE, open_form, split_pem
 
 CERTIFICATE = [rfc5280.Certificate()]
 LIST = [rfc5280.CertificateList()]
 REQUEST = [rfc2986.CertificationRequest()]
 MESSAGE = [rfc5652.ContentInfo(), rfc5652.SignedData()]
+KEY = {"open": [rfc5958.OneAsymmetricKey()], "sealed": [rfc5958.EncryptedPrivateKeyInfo()]}
 
 # cryptography says by a warning that it fell back to a more lenient reader.
 warnings.simplefilter("error")
@@ -88,6 +96,17 @@ def request(paper):
     found = x509.load_der_x509_csr(paper.der)
     same(found.is_signature_valid, True, "the signature")
     list(found.extensions)
+
+
+def key(paper):
+    """A key; and of a sealed one, the same as its open form says."""
+    if paper.signer == "open":
+        load_der_private_key(paper.der, None)
+        return
+    found = load_pem_private_key(paper.trusted.read_bytes(), PASSPHRASE.encode())
+    open_one = load_pem_private_key(open_form(paper).read_bytes(), None)
+    form = (Encoding.DER, PrivateFormat.PKCS8, NoEncryption())
+    same(found.private_bytes(*form), open_one.private_bytes(*form), "the key")
 
 
 def message(paper):

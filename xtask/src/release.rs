@@ -108,6 +108,7 @@ fn lines(schedules: u32, fuzz_seconds: u32) -> Vec<(&'static [u32], String)> {
     ];
     all.extend(rest.into_iter().map(|line| (ISSUE_2, line)));
     all.extend(signatures().into_iter().map(|line| (ISSUE_4, line)));
+    all.extend(identity_keys().into_iter().map(|line| (ISSUE_20, line)));
     all
 }
 
@@ -188,6 +189,7 @@ const ISSUE_4: &[u32] = &[4];
 const ISSUE_15: &[u32] = &[15];
 const ISSUE_17: &[u32] = &[17];
 const ISSUE_18: &[u32] = &[18];
+const ISSUE_20: &[u32] = &[20];
 /// In which voters sign together.
 const SCHEMES: [&str; 3] = ["asm", "ts-dsa", "frost"];
 
@@ -199,7 +201,6 @@ fn signatures() -> Vec<String> {
         "env FOLKMOOT_MATRIX=all cargo test -p folkmoot-cli --test it matrix:: -- --nocapture".to_owned(),
         "env FOLKMOOT_KILLS=20 cargo test -p folkmoot-cli --test it authority:: -- --nocapture".to_owned(),
         "env FOLKMOOT_KILLS=40 cargo test -p folkmoot-cli --test it replicas:: -- --nocapture".to_owned(),
-        "python3 testing/papers/check.py".to_owned(),
     ];
     // The tables; joins of the usual case, by the members alone and through an authority; by votes
     // and by size, seldom where a join takes seconds; joins in a flood.
@@ -221,6 +222,22 @@ fn signatures() -> Vec<String> {
     for scheme in SCHEMES {
         all.push(format!("cargo run --release -- demo --scheme {scheme} --json"));
     }
+    all
+}
+
+/// Papers of groups with keys of all algorithms, and of those with keys of one, read by other
+/// software; the story of each scheme that takes mixed keys; joins by RSA.
+fn identity_keys() -> Vec<String> {
+    let demo = "cargo run --release -- demo --identities mixed --json";
+    let mut all = vec!["python3 testing/papers/check.py".to_owned()];
+    all.extend(["plain", "ts-dsa", "frost"].map(|scheme| format!("{demo} --scheme {scheme}")));
+    all.extend(
+        ["plain", "ts-dsa", "frost", "shoup-rsa"]
+            .map(|scheme| format!("{demo} --scheme {scheme} --mode centralised")),
+    );
+    all.push(format!(
+        "{BENCH} admission --part joins --times 30 --votes 0 --sizes 2 --series 1 --scheme plain --json"
+    ));
     all
 }
 

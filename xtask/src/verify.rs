@@ -46,6 +46,7 @@ fn full() -> Vec<Step> {
         Step::new("second reader of transcripts: 5 drawn, 200 changed", 15, second_reader),
         Step::new("real processes in network namespaces", 50, namespaces),
         Step::new("plain LCM with liblcm and PyPI's lcm", 20, plain_lcm),
+        Step::new("papers of every scheme, read by other software", 120, papers),
         Step::new("demo", 10, || run(&format!("{} demo", built("folkmoot"))).map(drop)),
         Step::new("demo with robots", 15, || {
             run(&format!("{} demo --scenario robots --rate 20", built("folkmoot"))).map(drop)
@@ -90,7 +91,11 @@ fn simulate(options: &str) -> Result<(), String> {
 /// take little longer than the tests alone.
 fn tests_and_model() -> Result<(), String> {
     let model = thread::spawn(model);
-    let tested = run("cargo test --workspace --quiet --no-fail-fast").map(drop);
+    // What the groups of the tests have signed is kept for the step that has others read it.
+    let papers = built("papers");
+    let _ = std::fs::remove_dir_all(&papers);
+    let tested =
+        run(&format!("env FOLKMOOT_PAPERS={papers} cargo test --workspace --quiet --no-fail-fast")).map(drop);
     let modelled = model.join().unwrap_or_else(|_| Err(String::from("the model's thread ended early")));
     match (tested, modelled) {
         (Err(tests), Err(model)) => Err(format!("{tests}; {model}")),
@@ -146,6 +151,19 @@ fn plain_lcm() -> Result<(), String> {
         return Ok(());
     }
     run(&check).map(drop)
+}
+
+/// OpenSSL, GnuTLS, Python and pkilint read what groups of every scheme sign
+/// (docs/protocol/identity.md). It fetches Debian's gnutls-bin, where that is not installed, and
+/// packages of PyPI. A machine that cannot have them says so and leaves this to `release`.
+fn papers() -> Result<(), String> {
+    let check = "python3 testing/papers/check.py";
+    let (ready, why) = capture(&format!("{check} --ready")).unwrap_or_else(|why| (false, why));
+    if !ready {
+        eprintln!("SKIPPED: left to release. {}", why.trim());
+        return Ok(());
+    }
+    run(&format!("{check} {}", built("papers"))).map(drop)
 }
 
 /// Needs root. A machine that cannot make namespaces says so and leaves this to others.

@@ -4,7 +4,7 @@
 //! ```text
 //! found   anna, ben, cleo      admit   dora, who asks by herself; erik, by CSR where a key of the group or an authority signs
 //! sign    a message each of anna and dora                     expel   dora, so that such a key signs a list
-//! export  what ben's transcript holds; beside it the messages and the CSRs
+//! export  what ben's transcript holds; beside it the messages, the CSRs, and the private keys, open and under a passphrase
 //! ```
 //! With `FOLKMOOT_PAPERS=FOLDER` they are kept there, in a folder for each group:
 //! `testing/papers/check.py` hands them to GnuTLS, Python and pkilint.
@@ -14,7 +14,8 @@ use crate::common::openssl::openssl;
 use crate::common::place::{Place, Times};
 use crate::proof::passed_on;
 use crate::revoked::list_of;
-use folkmoot_identity::{Csr, Identity};
+use folkmoot_base::{Entropy, Secret};
+use folkmoot_identity::{Csr, Identity, Passphrase};
 use std::path::{Path, PathBuf};
 
 /// Whether a key of the group, or its authority's, signs certificates; otherwise their holders do.
@@ -139,6 +140,7 @@ impl Group {
             std::fs::copy(file, papers.join("messages").join(name)).unwrap();
         }
         requests(&self.place, &papers.join("requests"));
+        private_keys(&self.place, &papers.join("keys"));
         (self.place, papers)
     }
 
@@ -160,6 +162,31 @@ fn requests(place: &Place, to: &Path) {
     std::fs::create_dir(to).unwrap();
     for csr in made {
         std::fs::write(to.join(format!("{}.der", csr.name())), csr.der()).unwrap();
+    }
+}
+
+/// What the keys are sealed under; testing/papers/papers.py knows it, too.
+const PASSPHRASE: &str = "papers";
+
+/// The same salt for all: the form is what is looked at.
+struct Sevens;
+
+impl Entropy for Sevens {
+    fn fill(&mut self, bytes: &mut [u8]) {
+        bytes.fill(7);
+    }
+}
+
+/// The key of each person that the program has drawn, open and sealed.
+fn private_keys(place: &Place, to: &Path) {
+    std::fs::create_dir(to).unwrap();
+    for name in ["anna", "ben", "cleo", "dora"] {
+        let read = |file: &str| std::fs::read_to_string(place.path().join(name).join(file)).unwrap();
+        let identity = Identity::from_pem(&read("identity.key"), &read("identity.pem")).unwrap();
+        let passphrase = Passphrase::new(Secret::new(PASSPHRASE.into())).unwrap();
+        let sealed = identity.sealed_key_pem(&passphrase, &mut Sevens).unwrap();
+        std::fs::write(to.join(format!("{name}-open.pem")), identity.key_pem().unwrap().expose()).unwrap();
+        std::fs::write(to.join(format!("{name}-sealed.pem")), sealed).unwrap();
     }
 }
 
@@ -217,6 +244,10 @@ fn judge(papers: &Path, issued: bool, keys: Keys) {
         let said = accepted(papers, &format!("req -inform DER -in {request} -verify -noout"));
         assert!(said.contains("verify OK"), "{said}");
     }
+    for key in files(papers, "keys", ".pem") {
+        let said = accepted(papers, &format!("pkey -in {key} -passin pass:{PASSPHRASE} -check -noout"));
+        assert!(said.contains("Key is valid"), "{said}");
+    }
     std::fs::remove_file(papers.join("content")).unwrap();
 }
 
@@ -255,9 +286,10 @@ fn keep(from: &Path, to: &Path) {
     }
 }
 
-/// Both groups of this scheme; their papers are kept if a folder is named.
+/// Both groups of this scheme; their papers are kept if a folder is named. Only a dealer makes
+/// shares of shoup-rsa.
 fn run(scheme: &str, keys: Keys) {
-    for centralised in [false, true] {
+    for centralised in [false, true].into_iter().filter(|mode| *mode || scheme != "shoup-rsa") {
         let issued = is_issued(scheme, centralised);
         let (place, papers) = Group::found(scheme, centralised, keys).papers(issued);
         judge(&papers, issued, keys);
@@ -289,6 +321,11 @@ fn openssl_reads_the_papers_of_ts_dsa() {
     run("ts-dsa", Keys::P256);
 }
 
+#[test]
+fn openssl_reads_the_papers_of_shoup_rsa() {
+    run("shoup-rsa", Keys::P256);
+}
+
 /// Keys of all algorithms in one group, for each scheme that takes them: with asm all keys are of
 /// P-256 (ID-73).
 #[test]
@@ -304,4 +341,9 @@ fn openssl_reads_the_papers_of_frost_with_keys_of_all_algorithms() {
 #[test]
 fn openssl_reads_the_papers_of_ts_dsa_with_keys_of_all_algorithms() {
     run("ts-dsa", Keys::Mixed);
+}
+
+#[test]
+fn openssl_reads_the_papers_of_shoup_rsa_with_keys_of_all_algorithms() {
+    run("shoup-rsa", Keys::Mixed);
 }
