@@ -42,7 +42,7 @@ KEYS = {
     "remove": (str, None), "objections": (int, None), "request_days": (int, None),
     "below_threshold": (str, "none"), "roles": (dict, {}), "contacts": (list, []),
     "algorithms": (list, ["p256"]), "rsa_bits": (list, None), "hash": (str, "sha256"),
-    "not_before": (int, None), "not_after": (int, None),
+    "not_before": (int, None), "not_after": (int, None), "recognised": (dict, {}),
 }
 
 
@@ -146,6 +146,9 @@ class Charter:
                     self.set_group(name, key, word)
         self.list = key_ids(said["list"])
         self.contacts = contacts(said["contacts"])
+        for key in said["recognised"].values():
+            typed(key, str, "recognised")
+        self.recognised = {name: recognised_key(key) for name, key in said["recognised"].items()}
         self.decider = None if said["decider"] is None else key_id(said["decider"])
         for _, holders in said["roles"].items():
             typed(holders, list, "roles")
@@ -206,6 +209,9 @@ class Charter:
         self.check_threshold()
         self.check_policies()
         need(len(self.contacts) <= 16, "there are too many contacts", "ID-70")
+        keys = list(self.recognised.values())
+        need(len(keys) <= 8 and len(set(keys)) == len(keys), "too many are recognised, or twice", "ID-92")
+        need(all(is_name(name, 64) for name in self.recognised), "who is recognised has no name", "ID-92")
         need(self.policy not in ("list", "authority") or self.minority_may_admit, "a minority admits", "ID-45")
         keyings = [self.keying] + [own["keying"] for own in self.groups.values() if own["keying"]]
         contributory = all(keying in CONTRIBUTORY for keying in keyings)
@@ -302,6 +308,11 @@ class Charter:
             self.roles.pop(field[6:], None)
             if holders:
                 self.roles[field[6:]] = holders
+        elif field.startswith("recognised."):
+            self.recognised.pop(field[11:], None)
+            if word != "none":
+                need(word == word.lower(), "a key is not in its one spelling", "LINE-42")
+                self.recognised[field[11:]] = recognised_key(word)
         elif field.startswith("timeouts.") and field[9:] in TIMEOUTS:
             self.timeouts[field[9:]] = plain_number(word)
         else:
@@ -317,6 +328,13 @@ class Charter:
         if own == {"keying": None, "cipher": None}:
             del self.groups[name]
         need(len(self.groups) <= 64, "too many groups", "ID-37")
+
+
+def recognised_key(text):
+    """`ID-92`: the key of somebody whose certificates say who a newcomer is."""
+    spki = hexadecimal(text)
+    need(is_member_key(spki), "who is recognised has no key", "ID-92")
+    return spki
 
 
 def read_founders(said):

@@ -2,6 +2,7 @@
 
 use crate::args::Charter as Command;
 use crate::authority::seat::central;
+use crate::endorsement;
 use crate::exit::{Exit, Failure};
 use crate::files::{certificate, given_or_kept, open, read_small, stands_not, unsigned};
 use crate::keys::Keys;
@@ -41,6 +42,7 @@ pub(crate) fn charter(folder: &Path, command: Command, keys: &Keys, json: bool) 
         } => {
             let ratio = rules.ratio.map(|hundredths| (hundredths, rules.window));
             let (policies, minority, central) = (policies(&rules)?, rules.minority, central(&seat)?);
+            let recognised = endorsement::recognised(&rules.recognised)?;
             let draft = |founders: Vec<Founder>, name, entropy: &mut OsEntropy| CharterDraft {
                 scheme,
                 algorithms: allowed(&algorithms, &founders),
@@ -53,6 +55,7 @@ pub(crate) fn charter(folder: &Path, command: Command, keys: &Keys, json: bool) 
                 ratio,
                 policies: policies.clone(),
                 central: central.clone(),
+                recognised: recognised.clone(),
                 minority,
                 ..CharterDraft::new(name, votes, founders, entropy)
             };

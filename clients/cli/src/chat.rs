@@ -14,8 +14,8 @@ use crate::files::{self, reachable};
 use crate::keys::Keys;
 use crate::member::{self, Printing};
 use crate::show::harmless;
-use crate::ticket;
 use crate::values::Multicast;
+use crate::{endorsement, ticket};
 use folkmoot::StateFolder;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ const LOOK: Duration = Duration::from_millis(20);
 
 /// `folkmoot join`: becomes a stranger at a contact, and chats once it is let in.
 pub(crate) async fn join(folder: &Path, join: Join, keys: Keys, json: bool) -> Result<(), Failure> {
-    let Join { by, at, heads, listen, policy_hook } = join;
+    let Join { by, at, heads, listen, endorsement, policy_hook } = join;
     let ticket = ticket::read(&by)?;
     let charter = ticket.is_none().then_some(by);
     let voucher = ticket.as_ref().map(|ticket| ticket.voucher().clone());
@@ -46,11 +46,21 @@ pub(crate) async fn join(folder: &Path, join: Join, keys: Keys, json: bool) -> R
         None => (at, heads),
     };
     reachable(&at, charter.as_ref().unwrap_or(&StateFolder::at(folder).charter_path()))?;
+    let endorsement = match endorsement {
+        Some(file) => {
+            charter.iter().try_for_each(|charter| files::adopt(folder, charter))?;
+            let (der, note) = endorsement::read(folder, &file)?;
+            notes.push(note);
+            Some(der)
+        }
+        None => None,
+    };
     let run = Run {
         listen,
         at,
         heads,
         voucher,
+        endorsement,
         keys,
         charter,
         policy_hook,

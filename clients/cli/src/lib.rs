@@ -33,6 +33,7 @@ mod control;
 mod csr;
 mod demo;
 mod doctor;
+mod endorsement;
 pub mod exit;
 mod export;
 mod files;

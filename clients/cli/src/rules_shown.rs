@@ -50,6 +50,9 @@ pub(crate) fn all(charter: &Charter, who: Who<'_>) -> Vec<(String, String)> {
     let rules = rules.into_iter().map(|(name, value)| (name.to_owned(), value));
     let roles = charter.policies().roles.iter();
     let roles = roles.map(|(role, keys)| (format!("roles.{role}"), people(keys, who)));
+    let recognised = charter.recognised().iter();
+    let recognised =
+        recognised.map(|(name, key)| (format!("recognised.{name}"), folkmoot_base::hex(key.spki_der())));
     let groups = charter.named_groups().flat_map(|name| {
         let (keying, cipher) = charter.suite(&GroupId::of_name(&charter.group(), &name));
         let name = name.as_str();
@@ -58,7 +61,7 @@ pub(crate) fn all(charter: &Charter, who: Who<'_>) -> Vec<(String, String)> {
             (format!("groups.{name}.cipher"), cipher.as_str().to_owned()),
         ]
     });
-    rules.chain(roles).chain(groups).collect()
+    rules.chain(roles).chain(recognised).chain(groups).collect()
 }
 
 fn authority(central: &Central) -> Vec<(&'static str, String)> {

@@ -39,7 +39,8 @@ impl Folkmoot {
     /// # Errors
     /// As [`Self::open`].
     pub async fn open_with(options: Options) -> Result<Self, Error> {
-        let Options { state, listen, seeds, heads, voucher, replicated, multicast, .. } = options;
+        let Options { state, listen, seeds, heads, voucher, endorsement, replicated, multicast, .. } =
+            options;
         let Options { carries, clock_ahead, danger_keep_keys, passphrase, identity, .. } = options;
         let open = |passphrase| StateFolder::at(&state).identity(Some(passphrase));
         let identity =
@@ -51,6 +52,7 @@ impl Folkmoot {
             seeds,
             heads,
             voucher,
+            endorsement,
             carries,
             replicated,
             multicast,

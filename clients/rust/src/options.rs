@@ -40,6 +40,9 @@ pub struct Options {
     /// What a member gave with its ticket: a newcomer shows it with its requests, and does not wait
     /// behind strangers. It is kept in the folder.
     pub voucher: Option<Voucher>,
+    /// A certificate (X.509, DER) by somebody whom the charter recognises, which says who a
+    /// newcomer is: it shows it with its requests.
+    pub endorsement: Option<Vec<u8>>,
     /// Files with the signed charters of groups that this node carries beside its own. Such a group
     /// has members and voters of its own: they have no say in this member's group, nor this member
     /// in theirs. Name them at each start.
@@ -70,6 +73,7 @@ impl Options {
             seeds: Vec::new(),
             heads: Vec::new(),
             voucher: None,
+            endorsement: None,
             carries: Vec::new(),
             replicated: false,
             multicast: false,

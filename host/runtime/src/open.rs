@@ -11,7 +11,7 @@ use core::fmt::Debug;
 use folkmoot_attach::{Attached, Embedded, Ground, stored_for};
 use folkmoot_base::{GroupId, Locator, MemberId, Party, StoreKey};
 use folkmoot_identity::{Identity, SignedCharter};
-use folkmoot_member::keep_voucher;
+use folkmoot_member::{keep_endorsement, keep_voucher};
 use folkmoot_node::Timing;
 use folkmoot_transcript::{KnownHead, Voucher, await_head};
 use folkmoot_transport::{Faults, Transport};
@@ -43,6 +43,9 @@ pub struct Options {
     pub heads: Vec<KnownHead>,
     /// What a member gave with its ticket: a newcomer shows it with its requests.
     pub voucher: Option<Voucher>,
+    /// A certificate (X.509, DER) by somebody whom the charter recognises, which says who a
+    /// newcomer is: it shows it with its requests.
+    pub endorsement: Option<Vec<u8>>,
     /// Files with the signed charters of groups that the node carries beside its ring's own. They
     /// are named anew at each start.
     pub carries: Vec<PathBuf>,
@@ -209,7 +212,9 @@ pub fn prepare_with(options: Options, lodgers: &[Lodger], timing: Timing) -> Res
     let carried = carry::charters(&options.carries, &charter.charter().group())?;
     let lock = folder.lock()?;
     let mut store = Store::open(&folder.store_path())?;
-    let told = options.heads.iter().map(await_head).chain(options.voucher.iter().map(keep_voucher));
+    let shown = options.voucher.iter().map(keep_voucher);
+    let shown = shown.chain(options.endorsement.iter().map(|der| keep_endorsement(der)));
+    let told = options.heads.iter().map(await_head).chain(shown);
     store.commit(&told.collect::<Vec<_>>())?;
     let stored = store.load()?;
     let transport = Transport::udp(options.listen).map_err(|error| {

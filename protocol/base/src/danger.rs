@@ -357,6 +357,8 @@ pub enum Danger {
     AdmissionVouchersUnbounded,
     /// ID-87: a program approves another key whatever its certificate asks for.
     AdmissionAnyRotation,
+    /// ID-97: an endorsement is shown to voters, whoever and whenever it is for.
+    AdmissionAnyEndorsement,
     /// ADM-90: a request is heard under any name.
     AdmissionAnyName,
     /// ADM-91: a withdrawal is believed, whoever signed it.

@@ -42,6 +42,8 @@
 //! [roles]                              # optional: key ids; holders need not be members yet
 //! operators = ["c783…", "69ba…"]
 //! security = ["09c8…"]
+//! [recognised]                         # optional: whose certificates say who a newcomer is: SPKI, hexadecimal
+//! "Example Corp" = "3059…"
 //! [groups.fleet]                       # optional: a group named under this one, where it differs
 //! keying = "mls"
 //! cipher = "chacha20-poly1305"
@@ -144,7 +146,7 @@ impl Charter {
     /// admit, remove, roles.NAME, objections, request_days, below_threshold, keying, cipher,
     /// hybrid, contributory, minority, minority_may_admit, letters, certificate_days,
     /// request_hours, timeouts.{step_ms, silence_ms, lookup_ms, skew_ms, refresh_ms},
-    /// contacts, not_before, not_after, groups.NAME.{keying, cipher}.
+    /// contacts, recognised.NAME, not_before, not_after, groups.NAME.{keying, cipher}.
     ///
     /// # Errors
     /// [`CharterError::PeerChange`].
@@ -370,6 +372,11 @@ impl Charter {
         let most = u64::from(self.certificate_days()).saturating_mul(DAY_SECONDS);
         let end = begins.0.saturating_add(most).min(self.rules.validity.end());
         UnixTime(end.max(begins.0))
+    }
+
+    /// Whose certificates say who a newcomer is.
+    pub fn recognised(&self) -> &crate::Recognised {
+        &self.rules.recognised
     }
 
     /// Where somebody of the group may be found.

@@ -5,6 +5,7 @@ use crate::charter_groups::Groups;
 use crate::charter_value::{CIPHERS, KEYINGS, number};
 use crate::contact::{self, Contact};
 use crate::policy::{Policies, Policy, Refusal, count};
+use crate::recognised::Recognised;
 use crate::threshold::Threshold;
 use crate::validity::Validity;
 use folkmoot_base::{Cipher, GroupId, Keying, MemberId};
@@ -15,6 +16,7 @@ const DAYS_MAX: u32 = 3_650;
 const HOURS_MAX: u32 = 8_760;
 const TIMEOUT_MS_MAX: u32 = 3_600_000;
 const LINKS_FIXED: &str = "it is fixed when the group is founded: a member that was away could not link to anybody to hear of the change";
+const RECOGNISED: &str = "recognised.";
 const NO_HYBRID: &str = "only the modules ckd and mls have a form with ML-KEM-768";
 
 /// What the smaller side of a split may do.
@@ -143,6 +145,7 @@ pub(crate) struct Rules {
     pub(crate) contacts: BTreeSet<Contact>,
     pub(crate) validity: Validity,
     pub(crate) policies: Policies,
+    pub(crate) recognised: Recognised,
 }
 
 impl Rules {
@@ -155,6 +158,7 @@ impl Rules {
         self.policies.check(founders)?;
         contact::check(&self.contacts)?;
         self.validity.check()?;
+        self.recognised.check()?;
         if self.policies.policy == Policy::List && !self.minority_may_admit {
             return Err(("policy", "a list admits without votes, so minority_may_admit must be true"));
         }
@@ -228,6 +232,9 @@ impl Rules {
             "timeouts.lookup_ms" => self.timeouts.lookup_ms = Some(number(word)?),
             "timeouts.skew_ms" => self.timeouts.skew_ms = Some(number(word)?),
             "timeouts.refresh_ms" => self.timeouts.refresh_ms = Some(number(word)?),
+            _ if field.starts_with(RECOGNISED) => {
+                self.recognised.set(field.get(RECOGNISED.len()..).unwrap_or_default(), word)?;
+            }
             _ => {
                 let named = field.strip_prefix("groups.").and_then(|rest| rest.rsplit_once('.'));
                 let (name, rule) = named.ok_or("no field of this name can be changed")?;

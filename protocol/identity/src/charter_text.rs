@@ -10,7 +10,7 @@ use crate::envelope::NAME_BYTES_MAX;
 use crate::founder::{FOUNDERS_MAX, Founder};
 use crate::policy::{Below, Policies, Policy, key};
 use crate::threshold::Threshold;
-use crate::{CharterError, Rule, Validity, contact};
+use crate::{CharterError, Recognised, Rule, Validity, contact};
 use folkmoot_base::{Cipher, Keying, MemberId, unhex};
 use folkmoot_signing::{Mode, Scheme, VerifyingKey};
 use serde::Deserialize;
@@ -67,6 +67,8 @@ pub(crate) struct Text {
     algorithms: Option<Vec<String>>,
     rsa_bits: Option<Vec<u32>>,
     hash: Option<String>,
+    #[serde(default)]
+    recognised: BTreeMap<String, String>,
 }
 
 #[derive(Deserialize)]
@@ -229,6 +231,7 @@ impl Text {
             contacts: contact::from_texts(&self.contacts).map_err(|reason| value("contacts", reason))?,
             validity: Validity { not_before: self.not_before, not_after: self.not_after },
             policies: self.policies()?,
+            recognised: Recognised::read(&self.recognised).map_err(|reason| value("recognised", reason))?,
         })
     }
 

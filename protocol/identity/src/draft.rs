@@ -1,8 +1,8 @@
 //! A charter to be written: from values to the text that founders sign.
 
 use crate::{
-    Adopt, Algorithms, Below, Central, Contact, Founder, Minority, Policies, Policy, Quorum, Timeouts,
-    Validity,
+    Adopt, Algorithms, Below, Central, Contact, Founder, Minority, Policies, Policy, Quorum, Recognised,
+    Timeouts, Validity,
 };
 use folkmoot_base::{Cipher, Entropy, GroupName, Keying, MemberId, draw, hex};
 use folkmoot_signing::{Mode, Scheme};
@@ -58,6 +58,8 @@ pub struct CharterDraft {
     pub policies: Policies,
     /// Which keys members may have.
     pub algorithms: Algorithms,
+    /// Whose certificates say who a newcomer is.
+    pub recognised: Recognised,
 }
 
 impl CharterDraft {
@@ -88,6 +90,7 @@ impl CharterDraft {
             timeouts: Timeouts::default(),
             policies: Policies::default(),
             algorithms: Algorithms::default(),
+            recognised: Recognised::default(),
         }
     }
 
@@ -156,6 +159,7 @@ impl CharterDraft {
         }
         self.write_timeouts(&mut out);
         self.write_roles(&mut out);
+        self.write_recognised(&mut out);
         self.write_central(&mut out);
         out
     }
@@ -196,6 +200,16 @@ impl CharterDraft {
         }
         for (role, holders) in &self.policies.roles {
             let _ = writeln!(out, "{role} = {}", ids(holders));
+        }
+    }
+
+    fn write_recognised(&self, out: &mut String) {
+        let mut all = self.recognised.iter().peekable();
+        if all.peek().is_some() {
+            out.push_str("\n[recognised]\n");
+        }
+        for (name, key) in all {
+            let _ = writeln!(out, "{} = {}", quote(name), quote(&hex(key.spki_der())));
         }
     }
 

@@ -8,6 +8,7 @@
 //!    |  voters sign -----------> Vote -> VoteProof              "yes", over the last decision that the voter knew
 //!    |  a member signs --------> SignedMessage                 "I said that, in this view": proof to a third party
 //!    '- the stranger composes -> Gmc (body + proofs)            "the group's word": counted under the charter
+//!    |  an authority that the charter recognises signs --> Endorsement   "this key is that person's"
 //!    |  the group's key signs --> RevocationList               "these were expelled", where there is such a key
 //! ```
 //! Promise: whatever a decoder here returns is in its one DER form, and every signature in it is
@@ -27,6 +28,7 @@ mod cms;
 mod contact;
 mod csr;
 mod draft;
+mod endorsement;
 mod envelope;
 mod error;
 #[cfg(test)]
@@ -41,6 +43,7 @@ mod message;
 mod multi;
 pub mod names;
 mod policy;
+mod recognised;
 mod request;
 mod revocation;
 mod rule;
@@ -63,6 +66,7 @@ pub use charter_value::THRESHOLD_MAX;
 pub use contact::{CONTACT_BYTES_MAX, CONTACTS_MAX, Contact};
 pub use csr::Csr;
 pub use draft::CharterDraft;
+pub use endorsement::{Endorsement, EndorsementError, authority_of};
 pub use envelope::{NAME_BYTES_MAX, Serial};
 pub use error::{CertificateError, CharterError, CmsError, CsrError, RequestError, VoteError};
 pub use folkmoot_signing::{
@@ -77,6 +81,7 @@ pub use membership::{COMBINED_BYTES_MAX, Combined, Membership, VOTES_MAX};
 pub use message::{MessageError, SIGNED_MESSAGE_BYTES_MAX, SignedMessage, SignerCertificate, Stamp};
 pub use multi::{MULTI_LABEL, Multi};
 pub use policy::{Below, LIST_KEYS_MAX, Lack, Policies, Policy, ROLE_KEYS_MAX, ROLES_MAX};
+pub use recognised::Recognised;
 pub use request::Request;
 pub use revocation::{
     REVOCATIONS_BYTES_MAX, REVOKED_MAX, REVOKED_TABLE, RevocationBody, RevocationError, RevocationList,

@@ -364,6 +364,7 @@ fn hire(
         seeds: Vec::new(),
         heads: Vec::new(),
         voucher: None,
+        endorsement: None,
         carries: Vec::new(),
         replicated: false,
         multicast: false,

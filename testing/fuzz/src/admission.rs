@@ -237,7 +237,7 @@ pub(crate) fn voucher() -> Voucher {
 pub(crate) fn admission_seeds() -> [Vec<Vec<u8>>; 3] {
     let request = world().request();
     let cms = |bytes: &[u8]| bytes.to_vec().into();
-    let asked = guest(&GuestMessage::Request { cms: cms(request.der()), voucher: None });
+    let asked = guest(&GuestMessage::Request { cms: cms(request.der()), voucher: None, endorsement: None });
     let certificate = guest(&GuestMessage::Certificate { der: world().gmc().der().clone().into() });
     let withdrawal = Withdrawal::sign(&world().group(), request.digest(), &world().stranger);
     let withdraws = guest(&GuestMessage::Withdraw { withdrawal: withdrawal.clone() });
@@ -246,14 +246,26 @@ pub(crate) fn admission_seeds() -> [Vec<Vec<u8>>; 3] {
     let standing =
         GuestMessage::Standing { request: request.digest(), have: 1, need: 2, reason: Reason::AwaitingVotes };
     let voucher = Some(voucher());
-    let vouched = guest(&GuestMessage::Request { cms: cms(request.der()), voucher: voucher.clone() });
-    let told =
-        open(&OpenMessage::Request { cms: cms(request.der()), voucher, instead: Some(request.digest()) });
+    let vouched = guest(&GuestMessage::Request {
+        cms: cms(request.der()),
+        voucher: voucher.clone(),
+        endorsement: None,
+    });
+    let told = open(&OpenMessage::Request {
+        cms: cms(request.der()),
+        voucher,
+        endorsement: None,
+        instead: Some(request.digest()),
+    });
     let vote = world().approval(admission(request.digest()), 1);
     let proposal = open(&OpenMessage::Proposal { effect: removal() });
     let revoked = open(&OpenMessage::Revocations { der: world().revocations(2).der().clone().into() });
-    let by_csr =
-        open(&OpenMessage::Request { cms: cms(world().by_csr().der()), voucher: None, instead: None });
+    let by_csr = open(&OpenMessage::Request {
+        cms: cms(world().by_csr().der()),
+        voucher: None,
+        endorsement: None,
+        instead: None,
+    });
     let submitted = script([(1, by_csr.clone()), (22, world().csr().der().to_vec()), (6, vec![])]);
     let messages = vec![
         asked,

@@ -3,16 +3,32 @@
 use crate::script::Dice;
 use crate::values::canonical;
 use crate::world::{LATER, NOW, world};
-use folkmoot_base::Secret;
+use folkmoot_base::{Secret, hex};
 use folkmoot_identity::{
-    Charter, Csr, Gmc, GmcBody, Identity, IdentityCertificate, Passphrase, Request, RevocationBody,
-    RevocationList, Rule, SignedCharter, SignedMessage, Stamp, Vote, VoteBody, VoteKind, VoteProof,
-    is_sealed_key, open_sealed_key,
+    Charter, Csr, Endorsement, Gmc, GmcBody, Identity, IdentityCertificate, Passphrase, Request,
+    RevocationBody, RevocationList, Rule, SignedCharter, SignedMessage, Stamp, Vote, VoteBody, VoteKind,
+    VoteProof, authority_of, is_sealed_key, open_sealed_key,
 };
 use folkmoot_transcript::Transcript;
+use std::sync::LazyLock;
 
-/// Identity: a certificate in DER.
+/// A charter that recognises Bob: what he has signed for himself, other software could have signed.
+static RECOGNISING: LazyLock<Charter> = LazyLock::new(|| {
+    let key = hex(bob().key().verifying_key().spki_der());
+    world().charter().with_change("recognised.bob", &key).expect("a key of P-256")
+});
+
+fn bob() -> &'static Identity {
+    &world().founders[1]
+}
+
+/// Identity: a certificate in DER, of ours or of an authority outside.
 pub fn certificate_der(data: &[u8]) {
+    let _ = authority_of(data);
+    if let Ok(endorsement) = Endorsement::read(data, &RECOGNISING) {
+        assert_eq!((endorsement.by(), endorsement.is_member()), ("bob", false));
+        let _ = endorsement.check((&bob().member(), bob().name()), NOW, 60);
+    }
     let Ok(certificate) = IdentityCertificate::from_der(data) else { return };
     assert_eq!(certificate.der(), data);
     assert_eq!(IdentityCertificate::from_pem(&certificate.to_pem()), Ok(certificate));

@@ -36,6 +36,7 @@ pub(crate) async fn member(start: Start) -> Result<(), String> {
         seeds: seeds.collect::<Result<Vec<Locator>, String>>()?,
         heads: Vec::new(),
         voucher: None,
+        endorsement: None,
         carries: Vec::new(),
         replicated: false,
         clock_ahead: Duration::ZERO,

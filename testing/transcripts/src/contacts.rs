@@ -1,8 +1,9 @@
-//! What charters and votes say of contacts, algorithms and validity: right, and wrong.
+//! What charters and votes say of contacts, algorithms, validity, and whose certificates say who a
+//! newcomer is: right, and wrong.
 
 use crate::Dice;
 use crate::group::{DAY, START};
-use folkmoot_identity::{Contact, Validity};
+use folkmoot_identity::{Contact, GroupKey, Recognised, Validity};
 use std::collections::BTreeSet;
 
 const RIGHT: &[&str] = &[
@@ -56,6 +57,12 @@ const WRONG: &[&str] = &[
     "udp/[2001:db8::7]4803",
 ];
 
+/// Keys of P-256 (its generator) and of Ed25519 (RFC 8032, 7.1).
+const KEYS: [&str; 2] = [
+    "3059301306072a8648ce3d020106082a8648ce3d030107034200046b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c2964fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5",
+    "302a300506032b6570032100d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a",
+];
+
 /// Lines of a charter, most of which this release does not take.
 pub(crate) const LINES: &[&str] = &[
     "algorithms = [\"p256\"]",
@@ -83,6 +90,15 @@ pub(crate) const LINES: &[&str] = &[
     "not_after = 4294967295",
     "not_before = 4294967295",
     "hash = 256",
+    "recognised = {}",
+    "recognised = []",
+    "recognised = { Corp = 1 }",
+    "recognised = { Corp = \"none\" }",
+    "recognised = { Corp = \"3059\" }",
+    "recognised = { \"\" = \"302a300506032b6570032100d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a\" }",
+    "recognised = { \"Example Corp\" = \"302a300506032b6570032100d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a\" }",
+    "recognised = { A = \"302A300506032B6570032100D75A980182B10AB7D54BFED3C964073A0EE172F3DAA62325AF021A68F707511A\" }",
+    "recognised = { A = \"302a300506032b6570032100d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a\", B = \"302a300506032b6570032100d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a\" }",
 ];
 
 /// What a founding charter says of algorithms, as this release takes it.
@@ -110,6 +126,32 @@ pub(crate) fn end(dice: &mut Dice, clock: u64) -> (&'static str, String) {
         _ => (clock - 5 * DAY + dice.long(60) * DAY).to_string(),
     };
     (field, word)
+}
+
+/// Whose certificates say who a newcomer is: most often nobody's.
+pub(crate) fn recognised(dice: &mut Dice) -> Recognised {
+    let mut some = Recognised::default();
+    for (name, key) in ["Example Corp", "chess club"].into_iter().zip(KEYS) {
+        let key = folkmoot_base::unhex(key).and_then(|spki| GroupKey::from_spki_der(&spki).ok());
+        if let Some(key) = key.filter(|_| dice.chance(20)) {
+            some.insert(name.to_owned(), key);
+        }
+    }
+    some
+}
+
+/// A change of these, right or wrong.
+pub(crate) fn recognise(dice: &mut Dice) -> (String, String) {
+    let name = dice.pick(&["Example Corp", "chess club", "book.club", "", "a\u{7}b"]).unwrap_or_default();
+    let key = dice.pick(&KEYS).unwrap_or_default();
+    let word = match dice.roll(6) {
+        0 => "none".to_owned(),
+        1 => key.to_uppercase(),
+        2 => key.chars().rev().collect(),
+        3 => key.get(..40).unwrap_or_default().to_owned(),
+        _ => key.to_owned(),
+    };
+    (format!("recognised.{name}"), word)
 }
 
 /// Some contacts.

@@ -364,6 +364,9 @@ impl Group {
             contacts::end(&mut self.dice, self.clock),
         ];
         let (field, value) = self.dice.pick(&all).unwrap_or(("letters", "false".to_owned()));
+        if self.dice.chance(5) {
+            return contacts::recognise(&mut self.dice);
+        }
         (field.to_owned(), value)
     }
 
@@ -471,6 +474,7 @@ fn drafted(
     }
     draft.contacts = contacts::some(dice);
     draft.validity = contacts::validity(dice);
+    draft.recognised = contacts::recognised(dice);
     policies(dice, &mut draft, founders)?;
     Ok(draft)
 }

@@ -104,6 +104,7 @@ impl From<AuthorityRun> for Run {
             carries: Vec::new(),
             multicast: Multicast::Off,
             voucher: None,
+            endorsement: None,
             keys: Keys::default(),
             notes: Vec::new(),
             apply,

@@ -26,6 +26,10 @@ pub(crate) struct Join {
     /// Where to listen: an address, or a host name of this machine.
     #[arg(long, default_value = "0.0.0.0:4803", value_name = "ADDRESS:PORT", value_parser = listen)]
     pub(crate) listen: SocketAddr,
+    /// A certificate (X.509, PEM) for this member's key and name, by an authority or a group that
+    /// the charter recognises. The voters see what it says.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) endorsement: Option<PathBuf>,
     /// Lets a program vote, once this is a member. It gets one JSON object for each
     /// request, and answers approve, reject or wait.
     #[arg(long, value_name = "PROGRAM")]

@@ -3,6 +3,7 @@
 use crate::values::{minority, ratio};
 use clap::Args;
 use folkmoot_identity::{Below, Minority, Policy};
+use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(crate) struct RuleArgs {
@@ -42,6 +43,10 @@ pub(crate) struct RuleArgs {
     /// commas between them.
     #[arg(long, value_name = "KEYS")]
     pub(crate) list: Option<String>,
+    /// The certificate (X.509, PEM) of an authority, or of another group's key, whose certificates
+    /// say who a newcomer is: the voters see it. You can give it up to eight times.
+    #[arg(long = "recognise", value_name = "FILE")]
+    pub(crate) recognised: Vec<PathBuf>,
     /// What the smaller side of a split may do: continue, read-only or stop.
     #[arg(long, value_name = "HOW", default_value = "continue", value_parser = minority)]
     pub(crate) minority: Minority,

@@ -58,6 +58,9 @@ pub(crate) struct Run {
     /// What came with the newcomer's ticket.
     #[arg(skip)]
     pub(crate) voucher: Option<Voucher>,
+    /// What it shows of who it is (X.509, DER).
+    #[arg(skip)]
+    pub(crate) endorsement: Option<Vec<u8>>,
     /// What opens its key.
     #[arg(skip)]
     pub(crate) keys: Keys,

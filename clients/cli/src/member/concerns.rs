@@ -71,7 +71,27 @@ pub(crate) fn lines(matter: &Value) -> Vec<String> {
     let concerns = matter.get("concerns").and_then(Value::as_array).into_iter().flatten();
     let text =
         |one: &Value, field: &str| harmless(one.get(field).and_then(Value::as_str).unwrap_or_default());
-    concerns.map(|one| format!("{} in words: {}", text(one, "label"), text(one, "words"))).collect()
+    let told = concerns.map(|one| format!("{} in words: {}", text(one, "label"), text(one, "words")));
+    told.chain(endorsed(matter)).collect()
+}
+
+/// What a newcomer shows of who it is.
+fn endorsed(matter: &Value) -> Option<String> {
+    let endorsement = matter.get("endorsement")?;
+    let text = |of: &Value, field: &str| Some(harmless(of.get(field)?.as_str()?));
+    let (name, by, until) = (text(matter, "name")?, text(endorsement, "by")?, text(endorsement, "until")?);
+    let is_member = endorsement.get("member").and_then(Value::as_bool) == Some(true);
+    Some(if is_member {
+        format!(
+            "{name} is a member of the group {by} under this name, until {until}; whether {by} has expelled \
+             it since is not known here"
+        )
+    } else {
+        format!(
+            "{by} says that this key is that of {name}, until {until}; whether {by} has taken that back since \
+             is not known here"
+        )
+    })
 }
 
 #[cfg(test)]
@@ -85,5 +105,19 @@ mod tests {
         let words = ["abandon"; 8].join(" ");
         assert_eq!(lines(&matter), [format!("do\u{fffd}[2Jra (00000000) in words: {words}")]);
         assert!(lines(&json!({})).is_empty());
+    }
+
+    #[test]
+    fn an_endorsement_is_told_with_what_is_not_known_of_it() {
+        let told = |member: bool| {
+            let endorsement = json!({ "by": "chess\u{1b} club", "member": member, "until": "2027" });
+            lines(&json!({ "name": "dora", "endorsement": endorsement })).concat()
+        };
+        assert!(told(true).starts_with("dora is a member of the group chess\u{fffd} club under this name"));
+        assert!(
+            told(false).starts_with("chess\u{fffd} club says that this key is that of dora, until 2027;")
+        );
+        assert!(told(true).ends_with("is not known here") && told(false).ends_with("is not known here"));
+        assert!(lines(&json!({ "name": "dora", "endorsement": null })).is_empty());
     }
 }

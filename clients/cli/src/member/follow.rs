@@ -2,6 +2,7 @@
 //! and the office's replica.
 
 use super::hook::{self, Reply, Verdict};
+use super::matters::endorsement_json;
 use super::names::stranger;
 use super::process::Process;
 use super::{render, replica};
@@ -49,6 +50,7 @@ impl Process {
             "sponsor": petition.sponsor.map(|sponsor| sponsor.hex()),
             "term": { "from": petition.term.0.0, "to": petition.term.1.0 }, "have": petition.have, "need": petition.need,
             "rule": petition.rule, "approved": voters(&petition.approved), "rejected": voters(&petition.rejected),
+            "endorsement": petition.endorsement.as_ref().map(endorsement_json),
         })
     }
 

@@ -6,6 +6,7 @@ use super::render::all;
 use crate::show::{harmless, many_of, short};
 use folkmoot::{Closed, Event, Petition, Proposal};
 use folkmoot_base::hex;
+use folkmoot_identity::Endorsement;
 use folkmoot_identity::names::{ALIKE, is_marked};
 use serde_json::{Value, json};
 
@@ -27,6 +28,7 @@ pub(super) fn petition_json(petition: &Petition, names: &Names) -> Value {
         stale,
         renews: _,
         voters,
+        endorsement,
     } = petition;
     let of = &stranger(names, member, of);
     let awaits = if *stale { Some("new-shares") } else { waits.map(|_| "authority") };
@@ -34,8 +36,14 @@ pub(super) fn petition_json(petition: &Petition, names: &Names) -> Value {
         "kind": kind(petition), "subject": hex(subject), "member": member.hex(), "name": of, "alike": is_marked(of), "have": have, "need": need,
         "sponsor": sponsor.map(|sponsor| name(names, &sponsor)), "approved": all(names, approved), "rejected": all(names, rejected), "rule": rule, "roles": roles,
         "term": { "from": term.0.to_string(), "to": term.1.to_string() }, "awaits": awaits,
-        "voters": voters, "needs": needs(*need, *voters, rule.as_deref()), "concerns": [concerns::member(member, of)],
+        "voters": voters, "needs": needs(*need, *voters, rule.as_deref()), "concerns": [concerns::member(member, of)], "endorsement": endorsement.as_ref().map(endorsement_json),
     })
+}
+
+/// What a newcomer shows of who it is.
+pub(super) fn endorsement_json(endorsement: &Endorsement) -> Value {
+    let until = endorsement.not_after();
+    json!({ "by": endorsement.by(), "member": endorsement.is_member(), "until": until.to_string() })
 }
 
 /// A proposal as data.

@@ -82,6 +82,7 @@ fn options(folder: &Path, run: &Run, identity: Identity) -> Options {
     options.seeds.clone_from(&run.at);
     options.heads.clone_from(&run.heads);
     options.voucher.clone_from(&run.voucher);
+    options.endorsement.clone_from(&run.endorsement);
     options.carries.clone_from(&run.carries);
     options.replicated = run.replica.replicas.is_some();
     options.multicast = run.multicast == Multicast::Auto;

@@ -19,6 +19,7 @@ mod contacts;
 mod crash;
 mod csr;
 mod edges;
+mod endorsed;
 mod exits;
 mod findings;
 mod kills;

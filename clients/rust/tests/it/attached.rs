@@ -133,6 +133,7 @@ impl Moot {
             seeds: self.places.iter().map(|place| place.at.clone()).collect(),
             heads: Vec::new(),
             voucher: None,
+            endorsement: None,
             carries: Vec::new(),
             replicated: false,
             multicast: false,

@@ -179,6 +179,7 @@ pub async fn open(options: Options, ends: Ends) -> Result<Running, DriverError> 
         seeds,
         heads: Vec::new(),
         voucher: None,
+        endorsement: None,
         carries: Vec::new(),
         replicated: false,
         multicast: false,

@@ -17,6 +17,7 @@ mod contacts;
 mod contract;
 mod csr;
 mod dealt_key;
+mod endorsements;
 mod group_key;
 mod kept_keys;
 mod limits;

@@ -9,19 +9,21 @@
 //! contact when this one falls silent or its link goes down. Request and certificate are persisted
 //! before they are sent, so a restart asks the same question.
 
+mod shown;
 mod withdraw;
 
 use crate::message::{self, GuestMessage, KeyedVote, Reason, SignerKey, Withdrawal};
 use crate::pause::Pause;
 use crate::roster::speaks;
-use crate::store::{REQUESTS, VOUCHER};
+use crate::store::REQUESTS;
 use crate::{AdmissionError, Command, Event, Input, Output};
 use bytes::Bytes;
 use folkmoot_base::{
     Blob, Digest, Entropy, Instant, MemberId, NodeId, Persist, StoreKey, UnixTime, codec, limits,
 };
 use folkmoot_identity::{Below, Gmc, GmcBody, Identity, Multi, Request, VerifyingKey, VoteProof};
-use folkmoot_transcript::{Transcript, Voucher};
+use folkmoot_transcript::Transcript;
+use shown::Shown;
 use std::collections::{BTreeMap, VecDeque};
 
 /// Where our request and certificate are kept.
@@ -56,7 +58,7 @@ pub enum Phase {
 pub struct Applicant {
     phase: Phase,
     clock: Option<UnixTime>,
-    voucher: Option<Voucher>,
+    shown: Shown,
     request: Option<Request>,
     certificate: Option<Gmc>,
     contacts: Vec<NodeId>,
@@ -75,11 +77,9 @@ pub struct Applicant {
 }
 
 impl Applicant {
-    /// A stranger that has not asked. Hand in everything stored: a voucher may be there.
+    /// A stranger that has not asked. Hand in everything stored: what it shows may be there.
     pub fn new(stored: &[(StoreKey, Bytes)]) -> Self {
-        let voucher = stored.iter().find(|(key, _)| key.table == REQUESTS && key.key == VOUCHER);
-        let voucher = voucher.and_then(|(_, value)| codec::decode(value).ok());
-        Self { voucher, ..Self::default() }
+        Self { shown: Shown::load(stored), ..Self::default() }
     }
 
     /// Restores a stranger. Hand in everything stored; other tables are passed over.
@@ -102,10 +102,9 @@ impl Applicant {
         Ok(applicant)
     }
 
-    /// `MEM-08`: whether this is where a stranger's own request, certificate or voucher is kept. A
-    /// member has no use for it: once expelled, it would ask by it, though nobody told it to.
+    /// `MEM-08`: whether a stranger's own is kept there. Once expelled, a member would ask by it.
     pub fn is_own(key: &StoreKey) -> bool {
-        key.table == REQUESTS && (key.key == OWN || key.key == VOUCHER)
+        (key.table == REQUESTS && key.key == OWN) || Shown::is_at(key)
     }
 
     /// Takes one input. `transcript` is our own copy: at first nothing but the charter.
@@ -259,7 +258,8 @@ impl Applicant {
             (Some(certificate), _) => GuestMessage::Certificate { der: Blob(certificate.der().clone()) },
             (None, Some(request)) => {
                 let cms = Blob::from(request.der().to_vec());
-                GuestMessage::Request { cms, voucher: self.voucher.clone() }
+                let Shown { voucher, endorsement } = self.shown.clone();
+                GuestMessage::Request { cms, voucher, endorsement }
             }
             (None, None) => return,
         };

@@ -53,7 +53,7 @@ pub use message::{
 pub use requests::Counters;
 pub use signers::{PrivateMessage, Purpose, ROUND_LABEL, SIGNER_LABEL, SignerBody, SignerMessage, Wording};
 pub use status::{ProposalStatus, RequestStatus, ShareStatus, ShareWay, SigningStatus, Status};
-pub use store::keep_voucher;
+pub use store::{keep_endorsement, keep_voucher};
 
 use bytes::Bytes;
 use folkmoot_base::{Digest, Host, MemberId, Mutant, NodeId, Persist, UnixTime};

@@ -1,7 +1,7 @@
 //! The bytes of the admission layer.
 //!
 //! ```text
-//! guest   -> contact   Request       "certify me so" (CMS by the guest), voucher    over the guest's link
+//! guest   -> contact   Request       "certify me so" (CMS by the guest), voucher, endorsement    over the guest's link
 //! contact -> guest     Standing      "so many votes of so many; why not yet"
 //! contact -> guest     Votes         "enough: (voter, expires, signature), key" each
 //! guest   -> contact   Certificate   the GMC composed from them
@@ -72,6 +72,8 @@ pub enum GuestMessage {
         cms: Blob,
         /// What a member gave it with its ticket.
         voucher: Option<Voucher>,
+        /// What it shows of who it is: X.509, by somebody whom the charter recognises.
+        endorsement: Option<Blob>,
     },
     /// Guest → contact.
     #[tls_codec(discriminant = 2)]
@@ -159,6 +161,8 @@ pub enum OpenMessage {
         cms: Blob,
         /// The guest's, if the request has one of the places that are kept for it.
         voucher: Option<Voucher>,
+        /// What it shows of who it is: X.509, by somebody whom the charter recognises.
+        endorsement: Option<Blob>,
         /// The request of the same contact that made room for it.
         instead: Option<Digest>,
     },

@@ -3,6 +3,7 @@
 use crate::Reason;
 use core::time::Duration;
 use folkmoot_base::{Digest, MemberId, UnixTime};
+use folkmoot_identity::Endorsement;
 use folkmoot_transcript::Effect;
 use std::collections::BTreeSet;
 
@@ -50,6 +51,8 @@ pub struct RequestStatus {
     pub opinion: Option<bool>,
     /// How many voters there are.
     pub voters: usize,
+    /// What the newcomer shows of who it is, if that counts now.
+    pub endorsement: Option<Endorsement>,
 }
 
 /// One open proposal.

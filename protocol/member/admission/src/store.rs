@@ -2,11 +2,12 @@
 //!
 //! | table | key | value |
 //! |---|---|---|
-//! | request | "r" ‖ request digest | contact(32) expires(8) request voucher? |
+//! | request | "r" ‖ request digest | contact(32) expires(8) request voucher? endorsement? |
 //! | request | "s" ‖ request digest | nothing: its CSR was handed in here, too, after another member's |
 //! | request | "p" ‖ proposal's subject | proposer(32) expires(8) effect |
 //! | request | "own" | applicant: request (CMS) or certificate (GMC), first byte says which |
 //! | request | "voucher" | applicant: what came with its ticket |
+//! | request | "endorsement" | applicant: what it shows of who it is (X.509) |
 //! | vote | "w" ‖ kind(1) ‖ subject | an own approval or rejection on its way to the transcript |
 //! | vote | "b" ‖ digest of the head | what this voter promised, committed to and proposed for the decision after it |
 //! | share | digest of the sharing's public part | state, sharing before, public part, certificate, share; sealed under the identity's key |
@@ -25,6 +26,8 @@ use folkmoot_transcript::{BallotRecord, Effect, SignedApproval, Subject, Voucher
 pub(crate) const REQUESTS: &str = "request";
 /// Where a stranger keeps its voucher.
 pub(crate) const VOUCHER: &[u8] = b"voucher";
+/// Where a stranger keeps what it shows of who it is.
+pub(crate) const ENDORSEMENT: &[u8] = b"endorsement";
 /// Table of own shares of the group's key.
 pub(crate) const SHARES: &str = "share";
 /// Table of own votes.
@@ -36,6 +39,7 @@ pub(crate) struct StoredRequest {
     pub(crate) expires: UnixTime,
     pub(crate) cms: Blob,
     pub(crate) voucher: Option<Voucher>,
+    pub(crate) endorsement: Option<Blob>,
 }
 
 #[derive(Debug, TlsSize, TlsSerialize, TlsDeserializeBytes)]
@@ -52,6 +56,12 @@ pub(crate) fn put_request(request: &Digest, stored: &StoredRequest) -> Persist {
 /// What the store of a stranger keeps of its ticket, to show it with its requests.
 pub fn keep_voucher(voucher: &Voucher) -> Persist {
     Persist::put(REQUESTS, VOUCHER, codec::encode(voucher))
+}
+
+/// What the store of a stranger keeps of who it is: a certificate (X.509, DER) that it shows with
+/// its requests.
+pub fn keep_endorsement(der: &[u8]) -> Persist {
+    Persist::put(REQUESTS, ENDORSEMENT, der.to_vec())
 }
 
 pub(crate) fn delete_request(request: &Digest) -> Persist {

@@ -9,7 +9,7 @@ use core::time::Duration;
 use folkmoot_admission::Closed;
 use folkmoot_attach as attach;
 use folkmoot_base as base;
-use folkmoot_identity::Identity;
+use folkmoot_identity::{Endorsement, Identity};
 use folkmoot_letters::{LetterEvent, LettersError, Standing};
 use folkmoot_session::Origin;
 
@@ -213,6 +213,8 @@ pub struct Petition {
     pub renews: bool,
     /// How many voters there are.
     pub voters: u32,
+    /// What the newcomer shows of who it is, if that counts now.
+    pub endorsement: Option<Endorsement>,
 }
 
 /// A proposal that is open.

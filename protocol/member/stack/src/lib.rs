@@ -34,7 +34,7 @@ mod status;
 pub use api::{Command, Config, Event, Petition, Proposal, SendError};
 pub use error::MemberError;
 pub use folkmoot_admission::{
-    AuthorityStatus, Closed, DealerState, Office, ShareStatus, ShareWay, keep_voucher,
+    AuthorityStatus, Closed, DealerState, Office, ShareStatus, ShareWay, keep_endorsement, keep_voucher,
 };
 pub use folkmoot_letters::{LetterEvent, LettersError, Standing};
 pub use folkmoot_session::Origin;

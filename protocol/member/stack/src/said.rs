@@ -30,6 +30,7 @@ impl From<&admission::RequestStatus> for Petition {
             stale: request.stale,
             renews: request.renews,
             voters: count(request.voters),
+            endorsement: request.endorsement.clone(),
         }
     }
 }
@@ -54,6 +55,7 @@ impl Petition {
             sponsor: None,
             renews: false,
             voters: 1,
+            endorsement: None,
         }
     }
 }

@@ -206,6 +206,7 @@ impl Fixture {
             seeds,
             heads: Vec::new(),
             voucher: None,
+            endorsement: None,
             carries: Vec::new(),
             replicated: false,
             multicast: false,

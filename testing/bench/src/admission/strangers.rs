@@ -163,7 +163,7 @@ impl Lore {
 }
 
 fn word(cms: Blob) -> Bytes {
-    Bytes::from(codec::encode(&GuestMessage::Request { cms, voucher: None }))
+    Bytes::from(codec::encode(&GuestMessage::Request { cms, voucher: None, endorsement: None }))
 }
 
 fn request(

@@ -190,6 +190,7 @@ impl Rubbish {
             4 => all.push(open(&OpenMessage::Request {
                 cms: blob(self.rng.bytes(40 * 1024)),
                 voucher: None,
+                endorsement: None,
                 instead: None,
             })),
             5 => {
@@ -290,6 +291,7 @@ impl Rubbish {
             all.push(open(&OpenMessage::Request {
                 cms: blob(request.der().to_vec()),
                 voucher: None,
+                endorsement: None,
                 instead: None,
             }));
         }

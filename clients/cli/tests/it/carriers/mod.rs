@@ -54,6 +54,7 @@ impl Carrier {
             seeds: at.iter().map(|at| at.parse().unwrap()).collect(),
             heads: Vec::new(),
             voucher: None,
+            endorsement: None,
             carries: clubs.iter().map(Club::charter).collect(),
             replicated: false,
             multicast: false,

@@ -110,6 +110,7 @@ async fn live(state: &Path, at: folkmoot_base::Locator) {
         seeds,
         heads,
         voucher,
+        endorsement: None,
         carries,
         replicated,
         multicast,

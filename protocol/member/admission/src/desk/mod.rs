@@ -151,9 +151,9 @@ impl Desk {
             return Err(AdmissionError::PeerNotMember(sender));
         }
         match message::decode(payload)? {
-            OpenMessage::Request { cms, voucher, instead } => {
+            OpenMessage::Request { cms, voucher, endorsement, instead } => {
                 let rotating = self.voting.rotating(call.transcript);
-                let way = Way { voucher, instead, ..Way::default() };
+                let way = Way { voucher, endorsement, instead, ..Way::default() };
                 self.requests.hear_request(call, sender, (&cms.0, way), &rotating, &mut self.out)
             }
             OpenMessage::Proposal { effect } => self.voting.hear(call, sender, effect, &mut self.out),

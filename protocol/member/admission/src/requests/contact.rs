@@ -46,8 +46,8 @@ impl Requests {
             return Err(AdmissionError::PeerTooOften(from));
         }
         match message::decode(payload)? {
-            GuestMessage::Request { cms, voucher } => {
-                let way = Way { host: self.guests.host(&from), voucher, ..Way::default() };
+            GuestMessage::Request { cms, voucher, endorsement } => {
+                let way = Way { host: self.guests.host(&from), voucher, endorsement, ..Way::default() };
                 self.guest_request(call, from, (&cms.0, way), out)
             }
             GuestMessage::Certificate { der } => self.guest_certificate(call, from, &der.0, out),
@@ -200,6 +200,7 @@ impl Requests {
         if open.expires < time {
             return Err(AdmissionError::PeerTerm(member));
         }
+        open.look_at_endorsement(call, out);
         if let Some(leaver) = self.find_place(call, &mut open, out)? {
             self.displace(call, &leaver, out);
         }

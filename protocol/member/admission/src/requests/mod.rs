@@ -5,6 +5,7 @@ mod answer;
 mod close;
 mod contact;
 mod counters;
+mod endorsement;
 mod granted;
 mod guests;
 mod open;
@@ -47,9 +48,9 @@ pub(crate) struct Requests {
 impl Requests {
     /// Takes a request from the disk.
     pub(crate) fn load(&mut self, me: &MemberId, value: &[u8]) -> Option<()> {
-        let StoredRequest { contact, expires, cms, voucher } = codec::decode(value).ok()?;
+        let StoredRequest { contact, expires, cms, voucher, endorsement } = codec::decode(value).ok()?;
         let request = Request::from_der(&cms.0).ok()?;
-        let way = Way { voucher, ..Way::default() };
+        let way = Way { voucher, endorsement, ..Way::default() };
         let open = Open::new(request, (contact, Instant::default()), expires, me);
         self.open.insert(Open { way, ..open });
         Some(())
@@ -152,6 +153,7 @@ impl Requests {
             rotates: open.rotates,
             opinion: None,
             voters: roster.voters().len(),
+            endorsement: open.endorsement(call),
         });
         status.collect()
     }

@@ -15,6 +15,8 @@ pub(crate) struct Way {
     pub(crate) host: Option<Host>,
     /// What vouches for it. Once it is open: by what it has a place among the vouched.
     pub(crate) voucher: Option<Voucher>,
+    /// What its guest shows of who it is (X.509).
+    pub(crate) endorsement: Option<Blob>,
     /// The request of the same contact that made room for it.
     pub(crate) instead: Option<Digest>,
     /// The member that wants this key in place of its own.
@@ -75,8 +77,9 @@ impl Open {
 
     /// What is kept of it.
     pub(super) fn stored(&self) -> StoredRequest {
-        let (contact, expires, voucher) = (self.contact, self.expires, self.way.voucher.clone());
-        StoredRequest { contact, expires, cms: Blob::from(self.request.der().to_vec()), voucher }
+        let (contact, expires) = (self.contact, self.expires);
+        let Way { voucher, endorsement, .. } = self.way.clone();
+        StoredRequest { contact, expires, cms: Blob::from(self.request.der().to_vec()), voucher, endorsement }
     }
 
     /// What votes on it name.

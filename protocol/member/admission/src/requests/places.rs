@@ -145,10 +145,10 @@ impl Requests {
 
     /// What the members are shown of a request.
     pub(super) fn shown(&self, open: &Open) -> OpenMessage {
-        let Way { voucher, instead, .. } = open.way.clone();
+        let Way { voucher, endorsement, instead, .. } = open.way.clone();
         // What left, and is open again, stays.
         let instead = instead.filter(|instead| self.open.get(instead).is_none());
-        OpenMessage::Request { cms: Blob::from(open.request.der().to_vec()), voucher, instead }
+        OpenMessage::Request { cms: Blob::from(open.request.der().to_vec()), voucher, endorsement, instead }
     }
 }
 

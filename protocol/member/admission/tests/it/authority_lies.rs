@@ -272,8 +272,12 @@ fn by_csr_the_authority_grants_once() {
     let own = Request::sign(&node, stolen).unwrap();
     assert_eq!(denied(&town.ask(&own, town.votes(&own, &[1, 2]))), Reason::Stale);
     let sender = town.bus.players[1].identity.member();
-    let word =
-        open(&OpenMessage::Request { cms: Blob::from(own.der().to_vec()), voucher: None, instead: None });
+    let word = open(&OpenMessage::Request {
+        cms: Blob::from(own.der().to_vec()),
+        voucher: None,
+        endorsement: None,
+        instead: None,
+    });
     let heard = town.bus.input(0, Input::Open { sender, payload: word });
     assert!(matches!(heard, Err(AdmissionError::PeerCharter(_))), "{heard:?}");
 }

@@ -73,7 +73,8 @@ fn adm_56_members_hear_the_authority_and_nobody_in_its_place() {
     for word in [AuthorityMessage::Heartbeat { beat }, deal, none] {
         assert_eq!(town.tell(0, 0, &word), Err(AdmissionError::PeerOutOfTurn(desk)));
     }
-    let asks = GuestMessage::Request { cms: Blob::from(request.der().to_vec()), voucher: None };
+    let asks =
+        GuestMessage::Request { cms: Blob::from(request.der().to_vec()), voucher: None, endorsement: None };
     let heard = town.bus.input(0, Input::Guest { from: desk, payload: codec::encode(&asks).into() });
     assert!(matches!(heard, Err(AdmissionError::WireMalformed(_))));
     // Its message belongs to its own link.

@@ -42,9 +42,17 @@ fn guest_messages(bytes: Vec<u8>, have: u32) -> Vec<GuestMessage> {
     };
     let cms = Blob::from(bytes);
     vec![
-        GuestMessage::Request { cms: cms.clone(), voucher: None },
-        GuestMessage::Request { cms: cms.clone(), voucher: Some(voucher(None)) },
-        GuestMessage::Request { cms: cms.clone(), voucher: Some(voucher(Some(MemberId([2; 32])))) },
+        GuestMessage::Request { cms: cms.clone(), voucher: None, endorsement: None },
+        GuestMessage::Request {
+            cms: cms.clone(),
+            voucher: Some(voucher(None)),
+            endorsement: Some(cms.clone()),
+        },
+        GuestMessage::Request {
+            cms: cms.clone(),
+            voucher: Some(voucher(Some(MemberId([2; 32])))),
+            endorsement: None,
+        },
         GuestMessage::Certificate { der: cms.clone() },
         GuestMessage::Standing { request: [1; 32], have, need: 2, reason: Reason::Stale },
         GuestMessage::Votes { request: [1; 32], votes: vec![vote.clone(), vote.clone()] },
@@ -70,8 +78,13 @@ fn open_messages(bytes: Vec<u8>) -> Vec<OpenMessage> {
     let mut all: Vec<OpenMessage> =
         ballots().into_iter().map(|message| OpenMessage::Ballot { message }).collect();
     all.extend([
-        OpenMessage::Request { cms: cms.clone(), voucher: None, instead: None },
-        OpenMessage::Request { cms: cms.clone(), voucher: Some(voucher(None)), instead: Some([7; 32]) },
+        OpenMessage::Request { cms: cms.clone(), voucher: None, endorsement: None, instead: None },
+        OpenMessage::Request {
+            cms: cms.clone(),
+            voucher: Some(voucher(None)),
+            endorsement: Some(cms.clone()),
+            instead: Some([7; 32]),
+        },
         OpenMessage::Proposal { effect: change.into() },
         OpenMessage::Proposal { effect: Change::Electorate { voters: vec![MemberId([4; 32]); 3] }.into() },
         OpenMessage::Proposal { effect: remove },

@@ -58,6 +58,7 @@ fn proposal(bus: &Bus, csr: &Csr) -> OpenMessage {
     OpenMessage::Request {
         cms: Blob::from(Request::by_csr(csr.clone(), body).unwrap().der().to_vec()),
         voucher: None,
+        endorsement: None,
         instead: None,
     }
 }
@@ -209,7 +210,7 @@ fn adm_53_a_guest_does_not_ask_by_csr() {
     let node = bus.strangers[dora].identity.node();
     let wish = Csr::sign(bus.strangers[dora].identity.key(), "dora").unwrap();
     let OpenMessage::Request { cms, .. } = proposal(&bus, &wish) else { panic!("a request") };
-    let payload = codec::encode(&GuestMessage::Request { cms, voucher: None }).into();
+    let payload = codec::encode(&GuestMessage::Request { cms, voucher: None, endorsement: None }).into();
     let refused = bus.input(0, Input::Guest { from: node, payload });
     assert_eq!(refused, Err(AdmissionError::PeerGuestCsr(node)));
 }
@@ -230,7 +231,7 @@ fn adm_54_who_is_a_member_already_is_not_voted_on_again() {
         let body = GmcBody::propose(&charter, &identity, 3, at, &mut crate::common::Dice(5 + at.0));
         let body = body.over(head);
         let cms = Blob::from(Request::sign(&identity, body).unwrap().der().to_vec());
-        let payload = codec::encode(&GuestMessage::Request { cms, voucher: None }).into();
+        let payload = codec::encode(&GuestMessage::Request { cms, voucher: None, endorsement: None }).into();
         let said = bus.input(0, Input::Guest { from: identity.node(), payload });
         bus.settle();
         said

@@ -25,6 +25,7 @@ mod contract;
 mod crowd;
 mod csr;
 mod deciding;
+mod endorsements;
 mod holders;
 mod lags;
 mod leave;

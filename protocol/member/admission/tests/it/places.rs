@@ -41,7 +41,7 @@ fn asks(bus: &mut Bus, who: &Identity, host: Host, voucher: Option<Voucher>) -> 
     let node = who.node();
     bus.input(0, Input::LinkUp { node, host }).unwrap();
     let cms = Blob::from(request(bus, who).der().to_vec());
-    let payload = codec::encode(&GuestMessage::Request { cms, voucher }).into();
+    let payload = codec::encode(&GuestMessage::Request { cms, voucher, endorsement: None }).into();
     bus.input(0, Input::Guest { from: node, payload })
 }
 
@@ -188,7 +188,7 @@ fn adm_84_a_contact_says_what_makes_room_of_its_own_requests_alone() {
     let [anna, ben] = [0, 1].map(|who| bus.players[who].identity.member());
     let shows = |bus: &mut Bus, sender: MemberId, seed: u64, instead: Option<Digest>| {
         let cms = Blob::from(request(bus, &stranger(seed)).der().to_vec());
-        let message = OpenMessage::Request { cms, voucher: None, instead };
+        let message = OpenMessage::Request { cms, voucher: None, endorsement: None, instead };
         bus.everyone(&Input::Open { sender, payload: codec::encode(&message).into() });
         bus.settle();
     };

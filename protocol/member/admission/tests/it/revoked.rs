@@ -309,7 +309,7 @@ fn asking(bus: &Bus, name: &str, seed: u64, serial: [u8; 16]) -> (NodeId, Reques
 
 fn ask(bus: &mut Bus, (from, request): &(NodeId, Request)) -> Result<(), AdmissionError> {
     let cms = request.der().to_vec().into();
-    let payload = codec::encode(&GuestMessage::Request { cms, voucher: None }).into();
+    let payload = codec::encode(&GuestMessage::Request { cms, voucher: None, endorsement: None }).into();
     let answer = bus.input(0, Input::Guest { from: *from, payload });
     bus.settle();
     answer

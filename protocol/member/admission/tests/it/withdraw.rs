@@ -66,7 +66,7 @@ fn adm_90_no_member_brings_such_a_name_and_whoever_has_it_keeps_it() {
         let body = GmcBody::propose(charter, &it.identity, 4, bus.time, &mut crate::common::Dice(seed));
         let body = body.over(bus.players[0].transcript.state().head());
         let cms = Blob::from(Request::sign(&it.identity, body).unwrap().der().to_vec());
-        OpenMessage::Request { cms, voucher: None, instead: None }
+        OpenMessage::Request { cms, voucher: None, endorsement: None, instead: None }
     };
     let hears = |bus: &mut Bus, message: &OpenMessage| {
         bus.restart(1);

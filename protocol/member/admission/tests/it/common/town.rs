@@ -361,7 +361,11 @@ impl Town {
     pub fn ask_at(&mut self, who: usize, request: &Request) {
         let from = request.member().node();
         let _ = self.bus.input(who, Input::LinkUp { node: from, host: HOST });
-        let word = GuestMessage::Request { cms: Blob::from(request.der().to_vec()), voucher: None };
+        let word = GuestMessage::Request {
+            cms: Blob::from(request.der().to_vec()),
+            voucher: None,
+            endorsement: None,
+        };
         let _ = self.bus.input(who, Input::Guest { from, payload: codec::encode(&word).into() });
         self.settle();
     }

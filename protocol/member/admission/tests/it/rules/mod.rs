@@ -31,6 +31,7 @@ fn request(bus: &Bus, which: usize, change: impl Fn(&mut GmcBody)) -> GuestMessa
     GuestMessage::Request {
         cms: Blob::from(Request::sign(&it.identity, body).unwrap().der().to_vec()),
         voucher: None,
+        endorsement: None,
     }
 }
 
@@ -55,7 +56,11 @@ fn adm_02_a_forged_request_is_refused() {
     let mut bytes = cms.0.to_vec();
     let last = bytes.len() - 3;
     bytes[last] ^= 1;
-    let error = say(&mut bus, dora, &GuestMessage::Request { cms: Blob::from(bytes), voucher: None });
+    let error = say(
+        &mut bus,
+        dora,
+        &GuestMessage::Request { cms: Blob::from(bytes), voucher: None, endorsement: None },
+    );
     assert!(matches!(error, AdmissionError::WireRequest(_)));
 }
 
@@ -145,7 +150,7 @@ fn adm_06_a_request_admits_once() {
     // contact(32) expires(8) length(4), after the version byte; no voucher at the end
     let cms = Blob::from(stored[45..stored.len() - 1].to_vec());
     assert!(matches!(
-        say(&mut bus, dora, &GuestMessage::Request { cms, voucher: None }),
+        say(&mut bus, dora, &GuestMessage::Request { cms, voucher: None, endorsement: None }),
         AdmissionError::PeerUsed(_)
     ));
 }
@@ -162,7 +167,12 @@ fn all_hear(bus: &mut Bus, sender: usize, cms: &Blob) {
     let sender = bus.players[sender].identity.member();
     bus.everyone(&Input::Open {
         sender,
-        payload: open(&OpenMessage::Request { cms: cms.clone(), voucher: None, instead: None }),
+        payload: open(&OpenMessage::Request {
+            cms: cms.clone(),
+            voucher: None,
+            endorsement: None,
+            instead: None,
+        }),
     });
 }
 
@@ -195,8 +205,12 @@ fn adm_07_a_flood_of_10_000_requests_is_bounded_and_an_honest_one_gets_through()
             2 => all_hear(&mut bus, 1 + round % 3, &oversize),
             3 => {
                 let from = guests[round / 5 % guests.len()];
-                let payload =
-                    codec::encode(&GuestMessage::Request { cms: which.clone(), voucher: None }).into();
+                let payload = codec::encode(&GuestMessage::Request {
+                    cms: which.clone(),
+                    voucher: None,
+                    endorsement: None,
+                })
+                .into();
                 assert!(bus.input(0, Input::Guest { from, payload }).is_err(), "another's request");
             }
             _ => all_hear(&mut bus, 1 + round % 3, &Blob::from(round.to_be_bytes().to_vec())),
@@ -243,7 +257,7 @@ fn adm_07_no_number_of_doors_opens_more_than_128() {
         let cms = bogus(&bus, seed);
         let (sender, payload) = (
             bus.players[seed as usize % 6].identity.member(),
-            open(&OpenMessage::Request { cms, voucher: None, instead: None }),
+            open(&OpenMessage::Request { cms, voucher: None, endorsement: None, instead: None }),
         );
         let _ = bus.input(0, Input::Open { sender, payload });
     }
@@ -309,7 +323,7 @@ fn adm_26_a_guest_asks_anew_no_sooner_than_it_may() {
         let cms = Blob::from(Request::sign(&identity, body).unwrap().der().to_vec());
         Input::Guest {
             from: node,
-            payload: codec::encode(&GuestMessage::Request { cms, voucher: None }).into(),
+            payload: codec::encode(&GuestMessage::Request { cms, voucher: None, endorsement: None }).into(),
         }
     };
     let first = anew(&bus, 0);
