@@ -91,6 +91,7 @@ pub fn play(plan: Plan) -> Costs {
         steps: Vec::new(),
         crooked: None,
         carriers: false,
+        keys: crate::keys::ALIKE,
         calm: true,
         ..Schedule::draw_calm(plan.seed)
     };

@@ -12,6 +12,7 @@ pub use liars::{Forgery, Slander};
 pub use step::{Second, Step};
 
 use crate::hosts::Hosts;
+use crate::keys::{ALIKE, Keys};
 use crate::machine::{Crooked, MUTES, Mute};
 use crate::net::{CALM, Weather};
 use crate::payload::SERVICES;
@@ -83,6 +84,8 @@ pub struct Schedule {
     pub keying: Keying,
     /// Whether the charter asks for ML-KEM-768 beside it, and in links.
     pub hybrid: bool,
+    /// Of which algorithms the players' keys are.
+    pub keys: Keys,
     /// The usual weather.
     pub weather: Weather,
     /// The longest round trip between two players, in microseconds; 0: the weather alone says how
@@ -172,6 +175,7 @@ impl Schedule {
             scheme: Scheme::Plain,
             keying: Keying::default(),
             hybrid: false,
+            keys: ALIKE,
             weather,
             far: 0,
             seconds: 0,
@@ -189,6 +193,7 @@ impl Schedule {
             crate::hosts::add(&mut schedule);
         }
         crate::speech::add(&mut schedule);
+        crate::keys::add(&mut schedule);
         crate::carriers::add(&mut schedule);
         crate::forger::add(&mut schedule);
         schedule

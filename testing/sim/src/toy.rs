@@ -121,6 +121,7 @@ mod tests {
             hosts: crate::hosts::Hosts::default(),
             keying: folkmoot_base::Keying::default(),
             hybrid: false,
+            keys: crate::keys::ALIKE,
             crooked: None,
             robbed: false,
             bereft: false,

@@ -5,6 +5,7 @@ use super::carriers::Carriers;
 use super::tap::{Desk, Tap};
 use super::thief::Robber;
 use crate::carriers;
+use crate::keys;
 use crate::lie::Thief;
 use crate::machine::{Cast, Entrance, Machine, Role, Spoils, is_second, locator, owner, second_of};
 use crate::record::{Player, Shown};
@@ -104,7 +105,8 @@ impl Company {
         let mut rng = Rng::new(schedule.seed, "identities", 0);
         let identities: Vec<Identity> = (0..schedule.players)
             .map(|player| {
-                Identity::new(&format!("player{player}"), &mut rng, TERM.0, TERM.1).expect("an identity")
+                let algorithm = keys::of(schedule, player);
+                keys::identity(algorithm, player, &mut rng, TERM).expect("an identity")
             })
             .collect();
         let founders: Vec<&Identity> = identities.iter().take(usize::from(schedule.founders)).collect();
@@ -113,6 +115,7 @@ impl Company {
         let draft = CharterDraft::new(name, u32::from(schedule.votes), named, &mut rng);
         let mut draft = CharterDraft {
             scheme: schedule.scheme,
+            algorithms: keys::algorithms(schedule),
             keying: schedule.keying,
             hybrid: schedule.hybrid,
             hybrid_links: schedule.hybrid,

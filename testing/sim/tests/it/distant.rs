@@ -31,6 +31,7 @@ fn world(trip: u64, seed: u64, carriers: bool, danger: Option<Danger>) -> World 
         carriers,
         forger: None,
         seconds: 0,
+        keys: folkmoot_sim::keys::ALIKE,
         calm: true,
         steps: Vec::new(),
         ..drawn
