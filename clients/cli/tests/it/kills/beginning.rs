@@ -137,8 +137,8 @@ impl Beginning {
         })
     }
 
-    /// The votes that decide it, after which new shares are made: half of the voters are a quorum if
-    /// the first of them is among those, so the second of these is needed or comes too late.
+    /// The votes that decide it, after which new shares are made: half of the voters are a quorum
+    /// if the first of them is among those, so the second of these is needed or comes too late.
     fn last_votes(&self) -> Result<(), String> {
         let subject = self.proposal(LAST[0])?;
         let yes = json!({ "op": "vote", "subject": subject, "approve": true });
