@@ -6,8 +6,8 @@ use bytes::Bytes;
 use folkmoot_attach::MemberStatus;
 use folkmoot_base::{Digest, GroupId, GroupName, Head, Locator, MemberId};
 use folkmoot_runtime::{
-    AuthorityStatus, Carrying, Command, Event, Lock, MemberHandle, Named, Outcome, Petition, Proposal, Refusal,
-    RunningMember, RuntimeError as Error, ShareStatus, StateFolder, Told, Twice,
+    AuthorityStatus, Carrying, Command, Event, Lock, MemberHandle, Named, Outcome, Petition, Proposal,
+    Refusal, RunningMember, RuntimeError as Error, ShareStatus, StateFolder, Told, Twice,
 };
 use folkmoot_transport::{Faults, reached_at};
 use std::path::PathBuf;

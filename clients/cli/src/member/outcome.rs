@@ -10,7 +10,7 @@ use super::decide::Matter;
 use super::process::Process;
 use super::render;
 use crate::exit::{Exit, Failure};
-use folkmoot::{Awaits, Counting, Outcome, Closed, Stands};
+use folkmoot::{Awaits, Closed, Counting, Outcome, Stands};
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -156,8 +156,14 @@ mod tests {
 
     #[test]
     fn each_end_has_a_word_of_its_own() {
-        let all =
-            [Closed::Granted, Closed::Rejected, Closed::Expired, Closed::Overtaken, Closed::Crowded, Closed::Withdrawn];
+        let all = [
+            Closed::Granted,
+            Closed::Rejected,
+            Closed::Expired,
+            Closed::Overtaken,
+            Closed::Crowded,
+            Closed::Withdrawn,
+        ];
         let words: std::collections::BTreeSet<_> =
             all.into_iter().filter_map(|why| over_word(Stands::Over(why), "proposal")).collect();
         assert_eq!(words.len(), all.len());

@@ -3,7 +3,7 @@
 
 use folkmoot::tools::{OsEntropy, wall_clock};
 use folkmoot::{
-    Awaits, Counting, Digest, Event, Folkmoot, GroupName, Locator, Options, Outcome, Closed, Stands,
+    Awaits, Closed, Counting, Digest, Event, Folkmoot, GroupName, Locator, Options, Outcome, Stands,
     StateFolder,
 };
 use folkmoot_identity::{CharterDraft, Founder, Identity, SignedCharter};
@@ -161,8 +161,12 @@ async fn an_outcome_says_what_became_of_a_vote_and_of_what_it_was_on() {
     }
 
     // It knows all that after a restart.
-    let [hours, days, first, second] =
-        [(hours, Closed::Rejected), (days, Closed::Withdrawn), (first, Closed::Granted), (second, Closed::Overtaken)];
+    let [hours, days, first, second] = [
+        (hours, Closed::Rejected),
+        (days, Closed::Withdrawn),
+        (first, Closed::Granted),
+        (second, Closed::Overtaken),
+    ];
     all.pop().unwrap().close().await.unwrap();
     let again = open(folders[2].clone(), &seed).await;
     for (subject, why) in [hours, days, first, second] {

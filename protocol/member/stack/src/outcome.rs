@@ -7,11 +7,11 @@
 //!          who said yes and no                               the transcript
 //! ```
 
-use folkmoot_admission::Closed;
 use crate::{Member, join::Joining};
 use base::{Digest, MemberId, Persist, StoreKey};
 use bytes::Bytes;
 use folkmoot_admission as admission;
+use folkmoot_admission::Closed;
 use folkmoot_base as base;
 use folkmoot_identity::Gmc;
 use folkmoot_transcript::{Approval, Item};
@@ -129,7 +129,14 @@ fn word(why: Closed) -> u8 {
 }
 
 fn over(word: u8) -> Option<Closed> {
-    let all = [Closed::Granted, Closed::Rejected, Closed::Expired, Closed::Overtaken, Closed::Crowded, Closed::Withdrawn];
+    let all = [
+        Closed::Granted,
+        Closed::Rejected,
+        Closed::Expired,
+        Closed::Overtaken,
+        Closed::Crowded,
+        Closed::Withdrawn,
+    ];
     all.into_iter().find(|why| self::word(*why) == word)
 }
 

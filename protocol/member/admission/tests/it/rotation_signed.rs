@@ -145,7 +145,12 @@ fn id_86_the_old_key_and_its_share_sign_nothing_any_more() {
     }
     // A request of the old key's is not even opened.
     let back = asked(&bus, &old);
-    let word = OpenMessage::Request { cms: back.der().to_vec().into(), voucher: None, instead: None };
+    let word = OpenMessage::Request {
+        cms: back.der().to_vec().into(),
+        voucher: None,
+        endorsement: None,
+        instead: None,
+    };
     let sender = bus.players[0].identity.member();
     let heard = bus.input(1, Input::Open { sender, payload: open(&word) });
     assert!(matches!(heard, Err(AdmissionError::PeerCharter(_))), "{heard:?}");
@@ -168,7 +173,12 @@ fn id_86_a_word_for_a_new_key_is_not_used_twice() {
     let heard = bus.input(0, Input::Open { sender, payload: open(&again) });
     assert!(matches!(heard, Err(AdmissionError::PeerDecision(Unfit::NotMember(_)))), "{heard:?}");
     // The request in its own right is used.
-    let word = OpenMessage::Request { cms: asks.der().to_vec().into(), voucher: None, instead: None };
+    let word = OpenMessage::Request {
+        cms: asks.der().to_vec().into(),
+        voucher: None,
+        endorsement: None,
+        instead: None,
+    };
     let heard = bus.input(0, Input::Open { sender, payload: open(&word) });
     assert!(matches!(heard, Err(AdmissionError::PeerUsed(_))), "{heard:?}");
     let item: Bytes = Item::Effect(effect).encode().into();
