@@ -50,7 +50,7 @@ impl Process {
             "sponsor": petition.sponsor.map(|sponsor| sponsor.hex()),
             "term": { "from": petition.term.0.0, "to": petition.term.1.0 }, "have": petition.have, "need": petition.need,
             "rule": petition.rule, "approved": voters(&petition.approved), "rejected": voters(&petition.rejected),
-            "endorsement": petition.endorsement.as_ref().map(endorsement_json),
+            "endorsement": petition.endorsement.as_deref().map(endorsement_json),
         })
     }
 

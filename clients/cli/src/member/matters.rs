@@ -36,7 +36,7 @@ pub(super) fn petition_json(petition: &Petition, names: &Names) -> Value {
         "kind": kind(petition), "subject": hex(subject), "member": member.hex(), "name": of, "alike": is_marked(of), "have": have, "need": need,
         "sponsor": sponsor.map(|sponsor| name(names, &sponsor)), "approved": all(names, approved), "rejected": all(names, rejected), "rule": rule, "roles": roles,
         "term": { "from": term.0.to_string(), "to": term.1.to_string() }, "awaits": awaits,
-        "voters": voters, "needs": needs(*need, *voters, rule.as_deref()), "concerns": [concerns::member(member, of)], "endorsement": endorsement.as_ref().map(endorsement_json),
+        "voters": voters, "needs": needs(*need, *voters, rule.as_deref()), "concerns": [concerns::member(member, of)], "endorsement": endorsement.as_deref().map(endorsement_json),
     })
 }
 

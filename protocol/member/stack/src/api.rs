@@ -214,7 +214,7 @@ pub struct Petition {
     /// How many voters there are.
     pub voters: u32,
     /// What the newcomer shows of who it is, if that counts now.
-    pub endorsement: Option<Endorsement>,
+    pub endorsement: Option<Box<Endorsement>>,
 }
 
 /// A proposal that is open.

@@ -30,7 +30,7 @@ impl From<&admission::RequestStatus> for Petition {
             stale: request.stale,
             renews: request.renews,
             voters: count(request.voters),
-            endorsement: request.endorsement.clone(),
+            endorsement: request.endorsement.clone().map(Box::new),
         }
     }
 }

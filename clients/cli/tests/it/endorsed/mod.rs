@@ -57,10 +57,8 @@ fn joins(place: &Place, who: &Actor, at: &str, endorsement: &str) -> Talk {
 
 /// The request of somebody, as a voter sees it.
 fn asked(voter: &Actor, name: &str) -> Value {
-    let of = |told: &Value| {
-        let all = told.as_array().into_iter().flatten();
-        all.filter(|one| one["name"].as_str().is_some_and(|it| it.starts_with(name))).cloned().next()
-    };
+    let is_its = |one: &&Value| one["name"].as_str().is_some_and(|it| it.starts_with(name));
+    let of = |told: &Value| told.as_array().into_iter().flatten().find(is_its).cloned();
     of(&voter.until(&["vote", "list"], |told| of(told).is_some())).unwrap()
 }
 
