@@ -9,6 +9,7 @@
 mod contacts;
 mod dice;
 mod forge;
+mod founding;
 mod group;
 mod known;
 mod lines;

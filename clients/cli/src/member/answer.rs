@@ -156,11 +156,7 @@ impl Process {
             fields.insert("names".into(), hosts.iter().map(reached::named_json).collect());
             fields.insert("multicast".into(), json!(multicast));
             fields.insert("given_up".into(), given_up.into());
-            let asking = |share: &ShareStatus| {
-                share.asking.iter().map(|one| names::name(&self.names, one)).collect::<Vec<_>>()
-            };
-            let share = self.moot.share().await?;
-            fields.insert("share".into(), share.map(|share| shares::data(&share, &asking(&share))).into());
+            fields.insert("share".into(), self.share().await?.into());
             fields.insert("carries".into(), carries.iter().map(carried::data).collect());
             fields.extend(known);
             fields.insert("refusals".into(), refusals.iter().map(render::refusal_json).collect());
@@ -174,6 +170,14 @@ impl Process {
             fields.insert("office".into(), self.office().await?.unwrap_or_default());
         }
         Ok(value)
+    }
+
+    /// The share of the group's key that this member holds, if the key has shares.
+    async fn share(&self) -> Result<Option<Value>, Failure> {
+        let asking = |share: &ShareStatus| {
+            share.asking.iter().map(|one| names::name(&self.names, one)).collect::<Vec<_>>()
+        };
+        Ok(self.moot.share().await?.map(|share| shares::data(&share, &asking(&share))))
     }
 
     /// What the layers do not know of people: where this one listens, and that strangers share no

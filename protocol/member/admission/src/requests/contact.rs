@@ -180,10 +180,8 @@ impl Requests {
             let used = CertificateError::PeerCharter("another certificate has its serial number");
             return Err(AdmissionError::PeerCharter(used));
         }
-        let policies = roster.charter().policies();
         let rotates = open.rotates.is_some();
-        let listed = rotates || policies.list.contains(&member) && !roster.is_struck(&member);
-        if policies.policy == Policy::List && !listed {
+        if !rotates && !may_ask(roster, &member) {
             return Err(AdmissionError::PeerNotListed(member));
         }
         let newer = |open: &Open| (open.request.body().not_before, open.request.digest());
@@ -281,6 +279,12 @@ pub(crate) fn check_name(roster: &Roster, request: &Request) -> Result<(), Admis
     let is_its = roster.member(&member).is_some_and(|held| held.name == *name);
     let fits = is_made(name).map_err(|why| AdmissionError::PeerName(member, why));
     if is_its { Ok(()) } else { fits }
+}
+
+/// Where a list says who may ask: the key stands in it, and no other key has replaced it.
+fn may_ask(roster: &Roster, member: &MemberId) -> bool {
+    let policies = roster.charter().policies();
+    policies.policy != Policy::List || policies.list.contains(member) && !roster.is_struck(member)
 }
 
 fn check_term(call: &Call<'_>, request: &Request, time: UnixTime) -> Result<(), AdmissionError> {
