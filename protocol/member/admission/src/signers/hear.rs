@@ -6,7 +6,7 @@ use super::message::{Purpose, SignerBody, SignerMessage, session_name};
 use super::multi::said_yes;
 use super::outcome::awaits_certificate;
 use super::run::run_id;
-use super::session::{Participants, Ready, SigningSession, Step};
+use super::session::{Participants, Ready, SigningSession, Step, gathers};
 use super::state::{Around, COORDINATOR_SESSIONS_MAX, SESSIONS_MAX, Signers};
 use crate::AdmissionError;
 use crate::call::{Call, Out};
@@ -141,6 +141,7 @@ impl Signers {
             heard: [0; 32],
             said: BTreeMap::new(),
             gathered: coordinator != call.me(),
+            gathers: gathers(self.missed),
             passed_on: false,
             answers,
             hands_in,
@@ -318,6 +319,7 @@ impl Signers {
             return Err(AdmissionError::PeerSigner(coordinator, why));
         }
         if over.is_some_and(|session| session.purpose.makes_sharing()) {
+            self.missed = self.missed.saturating_add(1);
             self.wanted = self.wanted.map(|_| call.now);
         }
         out.trace(format!("participants that fit no more: {why}"));
@@ -329,6 +331,9 @@ impl Signers {
     fn own_participants(&mut self, call: &Call<'_>, name: Digest, around: &mut Around<'_>) {
         let Some(session) = self.sessions.get_mut(&name) else { return };
         session.ordered = true;
+        if session.purpose.makes_sharing() {
+            self.missed = 0;
+        }
         if session.run.is_some() && !session.begun {
             self.arrange_step(call, name, Step::Begin, around);
         }

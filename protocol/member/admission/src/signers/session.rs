@@ -13,6 +13,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// How long a coordinator waits for one more signer after the last that came, if it wants more than
 /// it needs; [`PATIENCE`] in all. If anyone is left out of a sharing, all have to make another.
 const GATHER: Duration = Duration::from_millis(400);
+/// It is doubled so often at most.
+const DOUBLINGS_MAX: u32 = 3;
 /// How long a signer that is not needed at first waits for the others to answer a start.
 pub(super) const LATER: Duration = Duration::from_millis(150);
 
@@ -87,6 +89,8 @@ pub(super) struct SigningSession {
     /// Whether its coordinator has stopped waiting for more signers than it needs; always set at
     /// everybody else's.
     pub(super) gathered: bool,
+    /// How long its coordinator waits for one more signer after another.
+    pub(super) gathers: Duration,
     /// Whether its coordinator has passed on what the authority dealt to it.
     pub(super) passed_on: bool,
     /// When to say that we are ready, unless there are participants before; `None` once it is said,
@@ -100,6 +104,13 @@ pub(super) struct SigningSession {
     pub(super) moved: Instant,
 }
 
+/// `ADM-72`: how long a coordinator waits that has named participants too early so often, one time
+/// after the other. Where messages take longer than [`GATHER`], it would otherwise miss the same
+/// signer for ever.
+pub(super) fn gathers(missed: u32) -> Duration {
+    GATHER.saturating_mul(1 << missed.min(DOUBLINGS_MAX))
+}
+
 impl SigningSession {
     /// Whether this is our one-time key here.
     pub(super) fn has_key(&self, public: &[u8]) -> bool {
@@ -108,7 +119,7 @@ impl SigningSession {
 
     /// When its coordinator stops waiting for more signers, unless one comes before.
     pub(super) fn gathers_until(&self) -> Instant {
-        (self.moved + GATHER).min(self.started + PATIENCE)
+        (self.moved + self.gathers).min(self.started + PATIENCE)
     }
 }
 

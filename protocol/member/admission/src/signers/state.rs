@@ -48,6 +48,9 @@ pub(crate) struct Signers {
     pub(super) attempts: u32,
     /// When this member has a sharing made, if one is wanted.
     pub(super) wanted: Option<Instant>,
+    /// How often, one time after the other, participants that this member named for a sharing were
+    /// refused at their place in the order.
+    pub(super) missed: u32,
     /// Since when a sharing is wanted while voters are away.
     pub(super) away: Option<Instant>,
     /// Whoever asked lately for the share that it has lost, and when: until it has it, or asks no
@@ -115,6 +118,7 @@ impl Signers {
         self.sessions.clear();
         self.others.forget();
         self.wanted = None;
+        self.missed = 0;
         self.away = None;
         self.repair = None;
         self.lost.clear();
