@@ -1,5 +1,6 @@
 //! What goes wrong at the edges is told in plain words, with what to do.
 
+mod clock;
 mod foreign;
 
 use crate::common::actor::Actor;
