@@ -145,6 +145,9 @@ pub enum Danger {
     /// Ring: whoever hears this node and does not want it has chosen others, although no JOIN can
     /// have reached it (RING-46).
     RingFreshChose,
+    /// Ring: a JOIN of a member from an older configuration than the one that it brought ends the
+    /// ring (RING-50).
+    RingOldJoinEnds,
     /// Ring: own messages are dropped from the queue when the configuration changes.
     RingDropsOwn,
     /// Ring: a member installs the new configuration under another membership list.

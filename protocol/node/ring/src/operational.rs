@@ -295,7 +295,7 @@ impl Operational {
             return self.outsider(now, from, join, news, ctx);
         }
         let here = join.bound == 1 && join.current == Some(self.circuit.order.id);
-        if here || is_stale(from, join, &self.formed_by) {
+        if here || is_stale(from, join, &self.formed_by, ctx.config.danger) {
             if news {
                 self.look_soon(now, ctx);
             }

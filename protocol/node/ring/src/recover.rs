@@ -30,7 +30,7 @@ use crate::order::{Missing, Order, bit};
 use crate::output::{Cause, Output};
 use bytes::{BufMut, BytesMut};
 use core::time::Duration;
-use folkmoot_base::{Danger, Instant, Mutant, NodeId};
+use folkmoot_base::{ConfigurationId, Danger, Instant, Mutant, NodeId};
 use std::collections::{BTreeSet, VecDeque};
 
 /// Most spans of early deliveries that are taken of each survivor, one with another: it keeps no
@@ -353,7 +353,11 @@ impl Recover {
         if join.bound == 1 && join.current == Some(self.token.id) {
             return Step::Stay; // It has installed what we are recovering for.
         }
-        if is_stale(from, join, &self.token) { Step::Stay } else { Step::Gather(Cause::MemberGathers(from)) }
+        if is_stale(from, join, &self.token, ctx.config.danger) {
+            Step::Stay
+        } else {
+            Step::Gather(Cause::MemberGathers(from))
+        }
     }
 
     pub(crate) fn last(&self, me: &NodeId, late: u8) -> Option<Last> {
@@ -427,9 +431,13 @@ fn says_of_old(plan: &Plan, circuit: &Circuit, packet: &Data) -> bool {
     sender.is_some_and(|node| plan.survivors.binary_search(node).is_ok())
 }
 
-/// Whether a JOIN was sent before the ring of `token` formed.
-pub(crate) fn is_stale(from: NodeId, join: &Join, token: &CommitToken) -> bool {
+/// RING-50: whether a JOIN was sent before its sender took part in the ring of `token`. On a long
+/// path it may be from any configuration before the one that the sender brought. One that names a
+/// younger one is news: its sender went there in place of this ring.
+pub(crate) fn is_stale(from: NodeId, join: &Join, token: &CommitToken, danger: Mutant) -> bool {
     let Some(old_ring) = token.old_ring(&from) else { return true };
-    let brought = old_ring.id;
-    join.ring_seq < token.id.ring_seq && join.current == brought
+    let (current, brought) = (join.current, old_ring.id);
+    let number = |id: Option<ConfigurationId>| id.map(|id| id.ring_seq);
+    let before = number(current) < number(brought) && !danger.is(Danger::RingOldJoinEnds);
+    join.ring_seq < token.id.ring_seq && (current == brought || before)
 }

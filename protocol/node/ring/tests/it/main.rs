@@ -18,6 +18,7 @@ mod far;
 mod harness;
 mod hurries;
 mod key;
+mod late;
 mod mutants;
 mod orders;
 mod pair;

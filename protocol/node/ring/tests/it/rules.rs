@@ -260,22 +260,6 @@ fn ring_12_messages_in_pieces_are_told_apart_and_bounded() {
     }
 }
 
-#[test]
-fn ring_13_a_join_older_than_one_heard_is_stale() {
-    let mut pair = Pair::alone();
-    pair.takes(Control::Join(join(5, &[PEER, ME])));
-    assert_eq!(pair.ring.status().phase, Phase::Gather);
-    let older = join(4, &[PEER]);
-    pair.ignores(Control::Join(older.clone()));
-    // A new process behind the link counts afresh.
-    pair.ring.peer(pair.now, node(PEER), false);
-    pair.ring.peer(pair.now, node(PEER), true);
-    pair.outputs();
-    let before = picture(&pair.ring);
-    pair.takes(Control::Join(older));
-    assert_ne!(picture(&pair.ring), before);
-}
-
 /// An outsider that the peer does not hear asks for us: it is told so at once, and the ring goes
 /// on.
 #[test]
