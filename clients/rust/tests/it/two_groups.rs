@@ -7,6 +7,7 @@ use folkmoot::tools::{MemberStack, OsEntropy, Tapped, wall_clock};
 use folkmoot::{
     Event, Folkmoot, GroupId, GroupName, GroupStatus, Options, Party, Service, Session, StateFolder, ViewId,
 };
+use folkmoot_base::{Keying, ModuleName};
 use folkmoot_identity::{CharterDraft, Founder, Identity, SignedCharter};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -43,7 +44,9 @@ fn folders() -> Vec<PathBuf> {
     let people: Vec<_> =
         NAMES.iter().map(|name| Identity::new(name, &mut entropy, from, to).unwrap()).collect();
     let founders = people.iter().map(|one| Founder::from(one.certificate())).collect();
-    let draft = CharterDraft::new(GroupName::new("moot").unwrap(), 2, founders, &mut entropy);
+    let mut draft = CharterDraft::new(GroupName::new("moot").unwrap(), 2, founders, &mut entropy);
+    // By name: by size it would be another if round trips took long here.
+    draft.keying = Keying::Module(ModuleName::Gdh);
     let groups = "\n[groups.log]\nkeying = \"tgdh\"\ncipher = \"chacha20-poly1305\"\n";
     let all: Vec<&Identity> = people.iter().collect();
     let charter = SignedCharter::sign(&(draft.to_toml() + groups), &all).unwrap();

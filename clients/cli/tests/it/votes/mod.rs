@@ -133,7 +133,9 @@ impl Cast {
         let all = [&self.anna, &self.ben, dora];
         all_in_one_view(&all);
         let before = self.anna.good(&["status"]);
-        assert_eq!((&before["module"], &before["cipher"]), (&json!("gdh"), &json!("aes-256-gcm")));
+        // Which of the two it is depends on how long round trips take here.
+        assert!([json!("gdh"), json!("tgdh")].contains(&before["module"]), "{before}");
+        assert_eq!(before["cipher"], "aes-256-gcm");
         let refused = self.anna.run(&["charter", "change", "keying", "mls"]);
         assert_eq!(code(&refused), 5);
         assert!(complaint(&refused).contains("contributory must be false"), "{}", complaint(&refused));
