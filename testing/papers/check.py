@@ -10,7 +10,6 @@ installed, Debian's package is fetched and unpacked under target/. What it impor
 virtual environment there. The exit code is 1 if anything is refused.
 """
 
-import json
 import os
 import shutil
 import subprocess
@@ -74,7 +73,8 @@ def make_papers():
 class Check:
     """Counts what each program accepted, and lists what one refused."""
 
-    def __init__(self):
+    def __init__(self, linters):
+        self.linters = linters
         self.accepted = Counter()
         self.refused = []
         self.known_seen = set()
@@ -110,14 +110,11 @@ class Check:
 
     def lint(self, paper):
         """No finding of severity ERROR or worse, but for those in known.toml."""
+        from lints import findings
+
         program, *more = paper.lint
-        line = [str(ENVIRONMENT / "bin" / program), "lint", *more, "-s", "ERROR", "-f", "JSON"]
-        line += ["--document-format", "DER", str(paper.der_file)]
-        told = subprocess.run(line, capture_output=True, text=True, check=False)
-        if not told.stdout:
-            raise ValueError(told.stderr.strip())
-        results = json.loads(told.stdout)["results"]
-        found = {one["code"] for result in results for one in result["finding_descriptions"]}
+        options = [*more, "--document-format", "DER", str(paper.der_file)]
+        found = self.linters.submit(findings, program, *options).result()
         keys = {(program, code, paper.signer) for code in found}
         listed = {(one["program"], one["code"], one["papers"]) for one in known()}
         self.known_seen |= keys & listed
@@ -179,6 +176,7 @@ def main():
     if len(sys.argv) > 2:
         sys.exit(__doc__)
     enter_environment()
+    import lints
     import outside
     import papers
     import refusals
@@ -189,7 +187,7 @@ def main():
     if sys.argv[1:] == ["--ready"]:
         return
     folder = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else make_papers()
-    check = Check()
+    check = Check(lints.pool())
     found = {name: papers.papers_of(folder / name) for name in groups()}
     # One charter that keys of all four algorithms have signed, and what else they sign.
     found["golden"] = papers.golden_of(ROOT / "testing/vectors/identity/mixed", TARGET / "papers-golden")

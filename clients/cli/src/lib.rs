@@ -94,7 +94,9 @@ async fn dispatch(cli: Cli) -> Result<(), Failure> {
         Command::Demo(options) => demo::run(&options, json).await,
         Command::Lcm(options) => lcm::lcm(options, json).await,
         Command::Bench { args } => Err(bench(args, json)),
-        Command::Identity(Identity::Rotate) => rotate::rotate(&folder()?, &keys, json).await,
+        Command::Identity(Identity::Rotate { algorithm }) => {
+            rotate::rotate(&folder()?, &keys, *algorithm, json).await
+        }
         Command::Identity(command) => identity::identity(&folder()?, &command, &keys, json),
         Command::Charter(Charter::Change { field, value, force }) => {
             commands::change(&folder()?, field, value, force, json).await

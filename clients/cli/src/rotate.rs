@@ -15,7 +15,7 @@ use crate::show::{data, short};
 use folkmoot::tools::{Store, wall_clock};
 use folkmoot::{MemberId, StateFolder};
 use folkmoot_base::{Persist, hex};
-use folkmoot_identity::{Gmc, GmcBody, Identity, Request};
+use folkmoot_identity::{Gmc, GmcBody, Identity, KeyAlgorithm, Request};
 use folkmoot_transcript::Transcript;
 use serde_json::json;
 use std::path::Path;
@@ -25,11 +25,16 @@ use std::path::Path;
 const FORGOTTEN: [&str; 2] = ["vote", "share"];
 
 /// `folkmoot identity rotate`
-pub(crate) async fn rotate(folder: &Path, keys: &Keys, json: bool) -> Result<(), Failure> {
+pub(crate) async fn rotate(
+    folder: &Path,
+    keys: &Keys,
+    algorithm: Option<KeyAlgorithm>,
+    json: bool,
+) -> Result<(), Failure> {
     StateFolder::at(folder).read_key()?;
     let next = StateFolder::at(&folder.join("next"));
     match Control::connect(folder).await {
-        Ok(control) => propose(folder, &next, keys, control, json).await,
+        Ok(control) => propose((folder, &next), keys, algorithm, control, json).await,
         Err(_) if next.has_identity() => take(folder, &next, json),
         Err(failure) => Err(failure),
     }
@@ -37,9 +42,9 @@ pub(crate) async fn rotate(folder: &Path, keys: &Keys, json: bool) -> Result<(),
 
 /// The member proposes the new key.
 async fn propose(
-    folder: &Path,
-    next: &StateFolder,
+    (folder, next): (&Path, &StateFolder),
     keys: &Keys,
+    algorithm: Option<KeyAlgorithm>,
     mut control: Control,
     json: bool,
 ) -> Result<(), Failure> {
@@ -49,11 +54,14 @@ async fn propose(
         std::fs::remove_dir_all(next.path()).map_err(|error| Failure::file(next.path(), &error))?;
     }
     if !next.has_identity() {
-        let made = make(identity.name(), Origin::Drawn(identity.key().verifying_key().algorithm()))?;
+        let algorithm = algorithm.unwrap_or(identity.key().verifying_key().algorithm());
+        allowed(folder, algorithm)?;
+        let made = make(identity.name(), Origin::Drawn(algorithm))?;
         let key = written(&made, passphrase.as_ref())?;
         StateFolder::open(next.path())?.write_identity(key.expose(), &made.certificate_pem())?;
     }
     let new = next.identity(passphrase.as_ref())?;
+    waits(next, &new, algorithm)?;
     let certificate = hex(&asks(folder, next, &new)?);
     control.ask(&Order::Rotate { certificate }).await?;
     let (old, new) = (identity.member().hex(), new.member().hex());
@@ -68,6 +76,37 @@ async fn propose(
         )
     });
     Ok(())
+}
+
+/// Whether the charter names this algorithm: a key of another would be no member's.
+fn allowed(folder: &Path, algorithm: KeyAlgorithm) -> Result<(), Failure> {
+    let transcript = export::transcript(&StateFolder::at(folder))?;
+    let named: Vec<&str> =
+        transcript.roster().charter().algorithms().iter().map(KeyAlgorithm::name).collect();
+    if named.contains(&algorithm.name()) {
+        return Ok(());
+    }
+    let why = format!(
+        "the charter takes no keys of {}. Choose another with --algorithm: {}",
+        algorithm.name(),
+        named.join(", ")
+    );
+    Err(Failure::new(Exit::Refused, why))
+}
+
+/// The key that waits here is the one that is proposed again: it must be of the algorithm that is
+/// asked for.
+fn waits(next: &StateFolder, new: &Identity, algorithm: Option<KeyAlgorithm>) -> Result<(), Failure> {
+    let held = new.key().verifying_key().algorithm();
+    if algorithm.is_none_or(|algorithm| algorithm == held) {
+        return Ok(());
+    }
+    let why = format!(
+        "a new key of {} is proposed already. Leave --algorithm out to propose it again; to give it up, remove {}",
+        held.name(),
+        next.path().display()
+    );
+    Err(Failure::new(Exit::Configuration, why))
 }
 
 /// What the new key signs: its certificate where holders sign theirs, else its request for one. It

@@ -5,37 +5,25 @@ use crate::base::{Digest, Entropy, Secret, digest, draw};
 use sha2::{Digest as _, Sha512};
 use zeroize::Zeroize as _;
 
-/// Gives SHA-512 over a secret key, 64 fresh bytes, what is drawn for, and a count. As long as
-/// fresh entropy does not repeat for the same use, nothing repeats; and if it is known to others,
-/// what is drawn is not.
-pub(crate) struct Hedged<'a> {
-    key: Secret<Vec<u8>>,
-    bound: Digest,
-    fresh: &'a mut dyn Entropy,
-    count: u64,
-}
-
-/// Gives SHA-512 over a secret, what is drawn for, and a count: for one secret and purpose always
-/// the same. Whoever does not have the secret cannot tell it from fresh entropy.
-pub(crate) struct Derived {
+/// SHA-512 over a label, a secret, whatever the caller adds, what is drawn for, and a count.
+struct Stream {
+    label: &'static [u8],
     key: Secret<Vec<u8>>,
     bound: Digest,
     count: u64,
 }
 
-impl Derived {
-    /// `purpose`: what is drawn for, a label first.
-    pub(crate) fn new(key: Secret<Vec<u8>>, purpose: &[&[u8]]) -> Self {
-        Self { key, bound: digest(purpose), count: 0 }
+impl Stream {
+    fn new(label: &'static [u8], key: Secret<Vec<u8>>, purpose: &[&[u8]]) -> Self {
+        Self { label, key, bound: digest(purpose), count: 0 }
     }
-}
 
-impl Entropy for Derived {
-    fn fill(&mut self, out: &mut [u8]) {
+    fn fill(&mut self, out: &mut [u8], mut add: impl FnMut(&mut Sha512)) {
         for chunk in out.chunks_mut(64) {
             let mut hash = Sha512::new();
-            hash.update(b"folkmoot derived v1\0");
+            hash.update(self.label);
             hash.update(self.key.expose());
+            add(&mut hash);
             hash.update(self.bound);
             hash.update(self.count.to_be_bytes());
             let mut wide: [u8; 64] = hash.finalize().into();
@@ -44,30 +32,43 @@ impl Entropy for Derived {
             self.count = self.count.wrapping_add(1);
         }
     }
+}
+
+/// Adds 64 fresh bytes to a secret key. As long as fresh entropy does not repeat for the same use,
+/// nothing repeats; and if it is known to others, what is drawn is not.
+pub(crate) struct Hedged<'a> {
+    stream: Stream,
+    fresh: &'a mut dyn Entropy,
 }
 
 impl<'a> Hedged<'a> {
     /// `purpose`: what is drawn for, in parts whose lengths are fixed.
     pub(crate) fn new(key: Secret<Vec<u8>>, purpose: &[&[u8]], fresh: &'a mut dyn Entropy) -> Self {
-        Self { key, bound: digest(purpose), fresh, count: 0 }
+        Self { stream: Stream::new(b"folkmoot hedged nonce v1\0", key, purpose), fresh }
     }
 }
 
 impl Entropy for Hedged<'_> {
     fn fill(&mut self, out: &mut [u8]) {
-        for chunk in out.chunks_mut(64) {
-            let fresh = Secret::new(draw::<64>(self.fresh));
-            let mut hash = Sha512::new();
-            hash.update(b"folkmoot hedged nonce v1\0");
-            hash.update(self.key.expose());
-            hash.update(fresh.expose());
-            hash.update(self.bound);
-            hash.update(self.count.to_be_bytes());
-            let mut wide: [u8; 64] = hash.finalize().into();
-            chunk.iter_mut().zip(&wide).for_each(|(to, from)| *to = *from);
-            wide.zeroize();
-            self.count = self.count.wrapping_add(1);
-        }
+        let fresh = &mut *self.fresh;
+        self.stream.fill(out, |hash| hash.update(Secret::new(draw::<64>(fresh)).expose()));
+    }
+}
+
+/// Adds nothing to a secret: for one secret and purpose it always gives the same. Whoever does not
+/// have the secret cannot tell it from fresh entropy.
+pub(crate) struct Derived(Stream);
+
+impl Derived {
+    /// `purpose`: what is drawn for, a label first.
+    pub(crate) fn new(key: Secret<Vec<u8>>, purpose: &[&[u8]]) -> Self {
+        Self(Stream::new(b"folkmoot derived v1\0", key, purpose))
+    }
+}
+
+impl Entropy for Derived {
+    fn fill(&mut self, out: &mut [u8]) {
+        self.0.fill(out, |_| ());
     }
 }
 

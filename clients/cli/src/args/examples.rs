@@ -10,7 +10,13 @@ pub(super) const EXAMPLES: [(&str, &[&str]); 63] = [
     ("identity new", &["folkmoot --state anna identity new anna"]),
     ("identity import", &["folkmoot --state erik identity import --key erik.key --name erik"]),
     ("identity passphrase", &["folkmoot --state anna identity passphrase"]),
-    ("identity rotate", &["folkmoot --state anna identity rotate"]),
+    (
+        "identity rotate",
+        &[
+            "folkmoot --state anna identity rotate",
+            "folkmoot --state anna identity rotate --algorithm ed25519",
+        ],
+    ),
     ("identity show", &["folkmoot --state anna identity show"]),
     ("charter", &["folkmoot charter verify charter.cms"]),
     (

@@ -67,7 +67,12 @@ pub(crate) enum Identity {
     /// Gives this member another key, which the members vote on. While the member runs:
     /// makes the key and proposes it. Once it is decided and the member is stopped: takes it into
     /// use.
-    Rotate,
+    Rotate {
+        /// The algorithm of the new key: p256, ed25519, rsa-2048 or rsa-3072, if the charter
+        /// names it. Without this, the algorithm stays.
+        #[arg(long, value_name = "ALGORITHM", value_parser = algorithm)]
+        algorithm: Option<KeyAlgorithm>,
+    },
     /// Shows the identity: its name, and its key in digits and in words, which people compare.
     Show {
         /// Shows the key as a QR code, too.

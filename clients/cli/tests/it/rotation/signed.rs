@@ -5,10 +5,12 @@
 //! frost     anna, ben, cleo, dora; cleo is away    anna rotates; her new key signs with dora alone, so it has a share
 //! plain     the same, with an authority            it signs the new key's certificate, after the votes
 //! ```
+//! The new key is of another algorithm than the old one, which the charter must name.
 
 use super::{copied, is_told, state_of, until_state};
 use crate::common::actor::Actor;
 use crate::common::place::{Place, Times};
+use crate::common::program::{code, complaint};
 use serde_json::{Value, json};
 
 const NAMES: [&str; 4] = ["anna", "ben", "cleo", "dora"];
@@ -20,11 +22,14 @@ struct Cast {
 }
 
 impl Cast {
-    fn new(scheme: &str, central: bool) -> Self {
+    /// Anna's first key is of this algorithm, all others are of P-256. `then`: her next one's.
+    fn new(scheme: &str, central: bool, (first, then): (&str, &str)) -> Self {
         let place = Place::new(&format!("rotated-{scheme}"));
-        let all: Vec<Actor> = NAMES.iter().map(|name| Actor::new(&place, name)).collect();
+        let key = |name: &&str| if *name == "anna" { first } else { "p256" };
+        let all: Vec<Actor> = NAMES.iter().map(|name| Actor::with(&place, name, key(name))).collect();
         let authority = central.then(|| Actor::authority(&place, "authority", scheme));
         let mut rules = vec!["--scheme".to_owned(), scheme.to_owned()];
+        rules.extend(["p256", first, then].iter().flat_map(|one| ["--algorithm".into(), (*one).to_owned()]));
         if let Some(authority) = &authority {
             let state = authority.state.display().to_string();
             rules.extend(["--mode".into(), "centralised".into(), "--authority".into(), state]);
@@ -63,9 +68,14 @@ impl Cast {
 
     /// Anna rotates while cleo is away; ben and dora approve. Her old key, her new one, and the
     /// number of the decision.
-    fn rotates(&mut self) -> (String, String, u64) {
+    fn rotates(&mut self, (never, then): (&str, &str)) -> (String, String, u64) {
         self.all[2].kill();
-        let told = self.all[0].good(&["identity", "rotate"]);
+        let refused = self.all[0].run(&["identity", "rotate", "--algorithm", never]);
+        assert_eq!(code(&refused), 5);
+        assert!(complaint(&refused).contains(&format!("takes no keys of {never}")), "{}", complaint(&refused));
+        let told = self.all[0].good(&["identity", "rotate", "--algorithm", then]);
+        let other = self.all[0].run(&["identity", "rotate", "--algorithm", "p256"]);
+        assert_eq!(code(&other), if then == "p256" { 0 } else { 3 }, "{}", complaint(&other));
         let (old, new) = (told["member"].as_str().unwrap(), told["new"].as_str().unwrap());
         for voter in [3, 1] {
             let open = self.all[voter].until(&["vote", "list"], |told| told[0]["concerns"][1].is_object());
@@ -83,6 +93,7 @@ impl Cast {
         let number = self.all[1].why(&old[..12], "replaced")["decision"].as_u64().unwrap();
         self.all[0].kill();
         assert_eq!(self.all[0].good(&["identity", "rotate"])["member"], new);
+        assert_eq!(self.all[0].good(&["identity", "show"])["algorithm"], then);
         self.start(0);
         until_state(&self.all[1], new, "present");
         is_told(&self.all[1], "anna", old, new);
@@ -121,11 +132,11 @@ impl Cast {
 
 #[test]
 fn id_86_a_rotated_key_in_a_group_with_a_shared_key_gets_a_share() {
-    let mut cast = Cast::new("frost", false);
+    let mut cast = Cast::new("frost", false, ("ed25519", "rsa-2048"));
     // The group's key is there.
     cast.until_decided(1);
     let stolen = copied(&cast.all[0].state, cast.place.path().join("stolen"));
-    let (old, new, number) = cast.rotates();
+    let (old, new, number) = cast.rotates(("rsa-3072", "rsa-2048"));
     cast.old_is_nobody(stolen, &old, &new);
     // New shares, without the old key: then two sign, and one of them is anna.
     cast.until_decided(number + 1);
@@ -136,9 +147,9 @@ fn id_86_a_rotated_key_in_a_group_with_a_shared_key_gets_a_share() {
 
 #[test]
 fn id_86_an_authority_signs_the_certificate_of_a_rotated_key() {
-    let mut cast = Cast::new("plain", true);
+    let mut cast = Cast::new("plain", true, ("rsa-3072", "p256"));
     let stolen = copied(&cast.all[0].state, cast.place.path().join("stolen"));
-    let (old, new, _) = cast.rotates();
+    let (old, new, _) = cast.rotates(("ed25519", "p256"));
     cast.old_is_nobody(stolen, &old, &new);
     let status = cast.authority.as_ref().unwrap().good(&["authority", "status"]);
     assert_eq!(status["issued"], 1);

@@ -240,7 +240,7 @@ fn founded_by(plan: &Plan) -> Town {
 
 #[test]
 fn adm_93_an_authority_signs_a_new_key_once_the_voters_have_approved_it() {
-    for scheme in [Scheme::Plain, Scheme::Asm, Scheme::Frost] {
+    for scheme in [Scheme::Plain, Scheme::Asm, Scheme::Frost, Scheme::TsDsa, Scheme::Shoup] {
         let (mut town, new) = (founded_by(&plan(scheme)), person(NAME, 90));
         let old = town.bus.players[BEN].identity.clone();
         let asks = request(town.transcript(), town.bus.time, &new);
