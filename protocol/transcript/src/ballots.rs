@@ -15,7 +15,7 @@ mod owner;
 mod voter;
 
 use crate::proposal::{Commit, Promise, Proposal, Report, Standing, Statement};
-use crate::{Admit, Approved, Head, Set, SignatureBytes, State, Unproposed, Wrong};
+use crate::{Admit, Approved, Head, Refused, Set, SignatureBytes, State, Unproposed, Wrong};
 use core::time::Duration;
 use folkmoot_base::codec::{TlsDeserializeBytes, TlsSerialize, TlsSize};
 use folkmoot_base::{Digest, Instant, MemberId, Mutant, UnixTime};
@@ -140,6 +140,13 @@ impl core::fmt::Debug for Look<'_> {
 
 type CommitsByVoter = BTreeMap<MemberId, Commit>;
 
+/// What programs decide by themselves.
+#[derive(Debug)]
+struct Entries {
+    held: BTreeSet<Digest>,
+    refused: Vec<Refused>,
+}
+
 /// One voter's ballots on the decision that follows one head.
 #[derive(Debug)]
 pub struct Ballots {
@@ -161,6 +168,10 @@ pub struct Ballots {
     stands: bool,
     /// What could be carried out at this version of the set and this time.
     carriable: Option<(u64, UnixTime, Arc<Vec<Approved>>)>,
+    /// What programs could hold or refuse at this version of the set.
+    entries: Option<(u64, Arc<Entries>)>,
+    /// The version of the set, and the time, of the last [`Self::watch`].
+    watched: Option<(u64, UnixTime)>,
     danger: Mutant,
     out: VecDeque<BallotOutput>,
 }
@@ -183,6 +194,8 @@ impl Ballots {
             began: None,
             stands: false,
             carriable: None,
+            entries: None,
+            watched: None,
             danger,
             out: VecDeque::new(),
         }
@@ -390,17 +403,25 @@ impl Ballots {
 
     /// Notes since when each thing has been there to decide, and says whether anything is.
     fn watch(&mut self, look: &Look<'_>) -> bool {
+        // With many members this is called often, and there is much to go through.
+        let stamp = (look.set.version(), look.clock.max(look.state.time()));
+        if self.watched.replace(stamp) != Some(stamp) {
+            self.note(look);
+        }
+        self.is_due(look) || !self.proposals.is_empty() || !self.promises.is_empty()
+    }
+
+    fn note(&mut self, look: &Look<'_>) {
         self.note_lacking(look);
-        let carriable = self.carriable(look);
+        let (carriable, entries) = (self.carriable(look), self.entries(look));
         let effects = carriable.iter().map(|one| one.effect.subject().digest);
-        let held = look.set.holdable(look.state);
-        let refused = look.set.refusable(look.state).into_iter().map(|one| one.request);
+        let held = entries.held.iter().copied();
+        let refused = entries.refused.iter().map(|one| one.request);
         let there: BTreeSet<Digest> = effects.chain(held).chain(refused).collect();
         self.known.retain(|name, _| there.contains(name));
         for name in there {
             self.known.entry(name).or_insert(look.now);
         }
-        self.is_due(look) || !self.proposals.is_empty() || !self.promises.is_empty()
     }
 
     fn admit<'a>(look: &Look<'a>, request: &Digest) -> Option<&'a Admit> {

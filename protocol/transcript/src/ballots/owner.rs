@@ -1,6 +1,6 @@
 //! What the owner of a ballot proposes.
 
-use super::{BallotMessage, BallotOutput, Ballots, Look, SKEW_SECONDS};
+use super::{BallotMessage, BallotOutput, Ballots, Entries, Look, SKEW_SECONDS};
 use crate::proposal::{Promise, Proposal, Stage, Statement, highest, promises_digest};
 use crate::{Approved, Batch, Change, EFFECTS_MAX, Effect, HOLDS_MAX, IDLE_SECONDS, REFUSALS_MAX, State};
 use core::time::Duration;
@@ -137,6 +137,18 @@ impl Ballots {
         carriable
     }
 
+    /// What programs could hold or refuse now.
+    pub(super) fn entries(&mut self, look: &Look<'_>) -> Arc<Entries> {
+        let version = look.set.version();
+        if let Some((_, known)) = self.entries.as_ref().filter(|(of, _)| *of == version) {
+            return known.clone();
+        }
+        let (held, refused) = (look.set.holdable(look.state), look.set.refusable(look.state));
+        let entries = Arc::new(Entries { held, refused });
+        self.entries = Some((version, entries.clone()));
+        entries
+    }
+
     /// Whether there is something to decide: what people approved, at once; what programs hold by
     /// themselves, in time.
     pub(super) fn is_due(&mut self, look: &Look<'_>) -> bool {
@@ -144,8 +156,8 @@ impl Ballots {
         if !self.carriable(look).is_empty() {
             return true;
         }
-        let (held, refused) = (look.set.holdable(state), look.set.refusable(state));
-        let entries = held.len() + refused.len();
+        let entries = self.entries(look);
+        let entries = entries.held.len() + entries.refused.len();
         let oldest = self.known.values().any(|since| look.now.since(*since) >= ENTRIES_AGE);
         let idle = look.clock.0 >= state.time().0.saturating_add(IDLE_SECONDS);
         let waits = look.set.approvals().next().is_some();

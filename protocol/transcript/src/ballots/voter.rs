@@ -1,6 +1,6 @@
 //! Commits and promises.
 
-use super::{Ballots, KNOWN_FOR, Look, PATIENCE, SKEW_SECONDS};
+use super::{Ballots, Entries, KNOWN_FOR, Look, PATIENCE, SKEW_SECONDS};
 use crate::proposal::{Promise, Proposal, Report};
 use crate::{Approved, EFFECTS_MAX, HOLDS_MAX, REFUSALS_MAX, Refused, State, Unproposed};
 use core::time::Duration;
@@ -47,7 +47,8 @@ impl Ballots {
     /// counted here for a minute.
     fn is_whole(&mut self, look: &Look<'_>, proposal: &Proposal) -> bool {
         let carriable = self.carriable(look);
-        let holdable = look.set.holdable(look.state);
+        let entries = self.entries(look);
+        let Entries { held: holdable, refused: refusable } = &*entries;
         let decision = &proposal.decision;
         let held = decision.holds.iter().all(|request| holdable.contains(request));
         if !held || !Self::shows(look, proposal) {
@@ -56,7 +57,6 @@ impl Ballots {
         let long = |name: &folkmoot_base::Digest| {
             self.known.get(name).is_some_and(|since| look.now.since(*since) >= KNOWN_FOR)
         };
-        let refusable = look.set.refusable(look.state);
         let genuine = |one: &Refused| refusable.iter().any(|known| known.refusal() == one.refusal());
         let refused = |one: &Refused| decision.refusals.iter().any(|there| there.request == one.request);
         let room = decision.refusals.len() < REFUSALS_MAX;

@@ -72,7 +72,11 @@ impl Cast {
         self.all[2].kill();
         let refused = self.all[0].run(&["identity", "rotate", "--algorithm", never]);
         assert_eq!(code(&refused), 5);
-        assert!(complaint(&refused).contains(&format!("takes no keys of {never}")), "{}", complaint(&refused));
+        assert!(
+            complaint(&refused).contains(&format!("takes no keys of {never}")),
+            "{}",
+            complaint(&refused)
+        );
         let told = self.all[0].good(&["identity", "rotate", "--algorithm", then]);
         let other = self.all[0].run(&["identity", "rotate", "--algorithm", "p256"]);
         assert_eq!(code(&other), if then == "p256" { 0 } else { 3 }, "{}", complaint(&other));
