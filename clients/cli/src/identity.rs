@@ -30,7 +30,7 @@ pub(crate) fn identity(path: &Path, command: &Command, keys: &Keys, json: bool) 
         Command::Import { key, name, no_passphrase } => import(path, keys, name, (key, *no_passphrase))?,
         Command::Passphrase(new) => return change(path, keys, new, json),
         // It speaks to the member that runs.
-        Command::Rotate => return Ok(()),
+        Command::Rotate { .. } => return Ok(()),
         Command::Show { .. } => {}
     }
     let qr = matches!(command, Command::Show { qr: true });

@@ -95,7 +95,7 @@ async fn dispatch(cli: Cli) -> Result<(), Failure> {
         Command::Lcm(options) => lcm::lcm(options, json).await,
         Command::Bench { args } => Err(bench(args, json)),
         Command::Identity(Identity::Rotate { algorithm }) => {
-            rotate::rotate(&folder()?, &keys, *algorithm, json).await
+            rotate::rotate(&folder()?, &keys, algorithm, json).await
         }
         Command::Identity(command) => identity::identity(&folder()?, &command, &keys, json),
         Command::Charter(Charter::Change { field, value, force }) => {

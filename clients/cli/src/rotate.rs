@@ -34,7 +34,7 @@ pub(crate) async fn rotate(
     StateFolder::at(folder).read_key()?;
     let next = StateFolder::at(&folder.join("next"));
     match Control::connect(folder).await {
-        Ok(control) => propose((folder, &next), keys, algorithm, control, json).await,
+        Ok(control) => propose(folder, &next, (keys, algorithm), control, json).await,
         Err(_) if next.has_identity() => take(folder, &next, json),
         Err(failure) => Err(failure),
     }
@@ -42,9 +42,9 @@ pub(crate) async fn rotate(
 
 /// The member proposes the new key.
 async fn propose(
-    (folder, next): (&Path, &StateFolder),
-    keys: &Keys,
-    algorithm: Option<KeyAlgorithm>,
+    folder: &Path,
+    next: &StateFolder,
+    (keys, algorithm): (&Keys, Option<KeyAlgorithm>),
     mut control: Control,
     json: bool,
 ) -> Result<(), Failure> {
@@ -55,13 +55,16 @@ async fn propose(
     }
     if !next.has_identity() {
         let algorithm = algorithm.unwrap_or(identity.key().verifying_key().algorithm());
-        allowed(folder, algorithm)?;
+        takes(folder, algorithm)?;
         let made = make(identity.name(), Origin::Drawn(algorithm))?;
         let key = written(&made, passphrase.as_ref())?;
         StateFolder::open(next.path())?.write_identity(key.expose(), &made.certificate_pem())?;
     }
     let new = next.identity(passphrase.as_ref())?;
-    waits(next, &new, algorithm)?;
+    let made = new.key().verifying_key().algorithm();
+    if let Some(other) = algorithm.filter(|one| *one != made) {
+        return Err(is_of_another(next, (made, other)));
+    }
     let certificate = hex(&asks(folder, next, &new)?);
     control.ask(&Order::Rotate { certificate }).await?;
     let (old, new) = (identity.member().hex(), new.member().hex());
@@ -78,35 +81,20 @@ async fn propose(
     Ok(())
 }
 
-/// Whether the charter names this algorithm: a key of another would be no member's.
-fn allowed(folder: &Path, algorithm: KeyAlgorithm) -> Result<(), Failure> {
+/// Whether the charter names the algorithm that was chosen. No key is made in vain.
+fn takes(folder: &Path, algorithm: KeyAlgorithm) -> Result<(), Failure> {
     let transcript = export::transcript(&StateFolder::at(folder))?;
-    let named: Vec<&str> =
-        transcript.roster().charter().algorithms().iter().map(KeyAlgorithm::name).collect();
-    if named.contains(&algorithm.name()) {
-        return Ok(());
-    }
-    let why = format!(
-        "the charter takes no keys of {}. Choose another with --algorithm: {}",
-        algorithm.name(),
-        named.join(", ")
-    );
-    Err(Failure::new(Exit::Refused, why))
+    let named = transcript.roster().charter().algorithms();
+    named.check_choice(algorithm).map_err(|error| Failure::new(Exit::Usage, error.to_string()))
 }
 
-/// The key that waits here is the one that is proposed again: it must be of the algorithm that is
-/// asked for.
-fn waits(next: &StateFolder, new: &Identity, algorithm: Option<KeyAlgorithm>) -> Result<(), Failure> {
-    let held = new.key().verifying_key().algorithm();
-    if algorithm.is_none_or(|algorithm| algorithm == held) {
-        return Ok(());
-    }
+fn is_of_another(next: &StateFolder, (made, other): (KeyAlgorithm, KeyAlgorithm)) -> Failure {
+    let (next, made, other) = (next.path().display(), made.name(), other.name());
     let why = format!(
-        "a new key of {} is proposed already. Leave --algorithm out to propose it again; to give it up, remove {}",
-        held.name(),
-        next.path().display()
+        "the key in {next} is of {made}, and you asked for {other}. To go on with that key, leave out --algorithm. For one of \
+         {other}, have its proposal rejected if there is one, remove {next}, and run this again"
     );
-    Err(Failure::new(Exit::Configuration, why))
+    Failure::new(Exit::Usage, why)
 }
 
 /// What the new key signs: its certificate where holders sign theirs, else its request for one. It

@@ -6,6 +6,7 @@ use crate::cms::CHARTER_BYTES_MAX;
 use crate::founder::Founder;
 use folkmoot_signing::{KeyAlgorithm, VerifyingKey};
 use std::collections::BTreeSet;
+use thiserror::Error;
 
 const FAMILIES: [&str; 3] = ["p256", "ed25519", "rsa"];
 const RSA_BITS: [u32; 2] = [2048, 3072];
@@ -14,6 +15,18 @@ pub(crate) const FIXED: &str = "it is fixed when the group is founded: its membe
 /// What a signed charter holds of a founder besides its key, its signatures and its name: the frame
 /// of its certificate and of what it signed.
 const FRAME_BYTES: usize = 560;
+
+/// `ID-73`: somebody chose an algorithm for a member's new key that the charter does not name.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error(
+    "a key of {chosen} was chosen, and this group's charter does not name that; no vote changes it (ID-73). It names {named}. \
+     Choose one of them: folkmoot identity rotate --algorithm {first}"
+)]
+pub struct NotNamed {
+    chosen: &'static str,
+    named: String,
+    first: &'static str,
+}
 
 /// Which keys the members of a group may have: at least one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,6 +73,22 @@ impl Algorithms {
     /// `ID-73`: whether a member may have this key.
     pub fn allows(&self, key: &VerifyingKey) -> bool {
         self.0.contains(&key.algorithm())
+    }
+
+    /// `ID-73`: the same of a key that is yet to be made.
+    ///
+    /// # Errors
+    /// [`NotNamed`].
+    pub fn check_choice(&self, algorithm: KeyAlgorithm) -> Result<(), NotNamed> {
+        let names = self.0.iter().map(|one| one.name());
+        match self.0.first() {
+            Some(first) if !self.0.contains(&algorithm) => Err(NotNamed {
+                chosen: algorithm.name(),
+                named: names.collect::<Vec<_>>().join(", "),
+                first: first.name(),
+            }),
+            _ => Ok(()),
+        }
     }
 
     /// Each that a member may have.

@@ -60,7 +60,7 @@ pub use certificate::{
     CERTIFICATE_BYTES_MAX, IdentityCertificate, certificate_from_pem, certificate_pem, identities_pem,
 };
 pub use charter::{CHARTER_TOML_BYTES_MAX, Charter, change_digest};
-pub use charter_algorithms::Algorithms;
+pub use charter_algorithms::{Algorithms, NotNamed};
 pub use charter_rules::{Adopt, Minority, Quorum, Timeouts};
 pub use charter_value::THRESHOLD_MAX;
 pub use contact::{CONTACT_BYTES_MAX, CONTACTS_MAX, Contact};

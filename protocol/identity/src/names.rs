@@ -163,23 +163,28 @@ pub fn told<'a>(people: impl IntoIterator<Item = (MemberId, &'a str)>) -> BTreeM
     people.into_iter().map(one).collect()
 }
 
-/// `ID-89`: the same, where some keys are former keys of people: of each the key that has its place
-/// now. The line says so, and nothing else does: they are told as what they are, and make nobody's
-/// name one that looks like another's.
-pub fn told_with_former<'a>(
+/// `ID-89`: the same, where some keys are former keys of people, of each the key that has its place
+/// now, and where nobody asks for others to be admitted any more. The line says the first, and that
+/// a key is no member's. They are told as what they are, always with a mark of their own, and make
+/// nobody's name one that looks like another's.
+pub fn told_apart<'a>(
     people: impl IntoIterator<Item = (MemberId, &'a str)>,
     former: &BTreeMap<MemberId, MemberId>,
+    unasked: &BTreeSet<MemberId>,
 ) -> BTreeMap<MemberId, String> {
     let people: BTreeMap<MemberId, &str> = people.into_iter().collect();
-    let mut all =
-        told(people.iter().filter(|(member, _)| !former.contains_key(*member)).map(|(m, n)| (*m, *n)));
-    let digits = digits(&former.keys().copied().collect());
+    let apart: BTreeSet<MemberId> = former.keys().chain(unasked).copied().collect();
+    let mut all = told(people.iter().filter(|(member, _)| !apart.contains(*member)).map(|(m, n)| (*m, *n)));
+    let digits = digits(&apart);
     let mut named: Vec<(MemberId, String)> = Vec::new();
-    for (member, now) in former {
-        let own = people.get(member).map(|name| visible(name).replace(ALIKE, &NOT_SHOWN.to_string()));
-        let Some(name) = all.get(now).map(|name| unmarked(name).to_owned()).or(own) else { continue };
+    for member in apart {
+        let own = people.get(&member).map(|name| visible(name).replace(ALIKE, &NOT_SHOWN.to_string()));
+        let now = former.get(&member);
+        let by_now = now.and_then(|now| all.get(now)).map(|name| unmarked(name).to_owned());
+        let Some(name) = by_now.or(own) else { continue };
         let key: String = member.hex().chars().take(digits).collect();
-        named.push((*member, format!("{}{ALIKE}{key} (former key)", name.trim())));
+        let what = if now.is_some() { "former key" } else { "not admitted" };
+        named.push((member, format!("{}{ALIKE}{key} ({what})", name.trim())));
     }
     all.extend(named);
     all

@@ -1,9 +1,11 @@
 //! What would become of something, before it is said.
 
 use crate::item::{Item, SignedApproval};
-use crate::{Admit, Batch, Change, Effect, HOLDS_MAX, ItemError, Signed, Transcript, Unfit, paper};
+use crate::{Admit, Batch, Change, Effect, HOLDS_MAX, ItemError, Signed, Subject, Transcript, Unfit, paper};
 use bytes::Bytes;
-use folkmoot_base::{Blob, Danger, UnixTime};
+use folkmoot_base::{Blob, Danger, Digest, MemberId, UnixTime};
+use folkmoot_identity::{Verdict, VoteKind};
+use std::collections::BTreeSet;
 
 impl Transcript {
     /// Whether this effect could be carried out now, given enough approvals. What counts and is not
@@ -48,6 +50,46 @@ impl Transcript {
             let carried = self.state().carries(&effect.change, &yes).is_ok();
             carried && matches!(self.would_stand_with(effect, Some(asked)), Ok(()) | Err(Unfit::Unsigned))
         })
+    }
+
+    /// Who rejects this effect, as far as that counts.
+    pub fn rejecters(&self, effect: &Effect) -> BTreeSet<MemberId> {
+        let (state, stamp) = (self.state(), self.stamp_of(&effect.change));
+        let all = self.set().approvals_of(effect.subject());
+        let no = all.filter(|one| one.verdict == Verdict::Reject);
+        no.filter(|one| state.counts(one, stamp, state.time()).is_ok()).map(|one| one.voter).collect()
+    }
+
+    /// Whether so many voters reject this effect that the others are too few; `but` might change
+    /// its mind now.
+    pub fn is_rejected(&self, effect: &Effect, but: Option<&MemberId>) -> bool {
+        let (mut no, roster) = (self.rejecters(effect), self.roster());
+        no.retain(|voter| but != Some(voter));
+        let can = roster.voters().into_iter().filter(|voter| !no.contains(voter)).collect();
+        !no.is_empty() && !roster.carries(&effect.change, &can)
+    }
+
+    /// The keys of certificates for which nobody asks any more (`ID-89`): no member has or had
+    /// them, nobody has approved their admission, and no effect that a voter wants and that the
+    /// voters have not rejected names them. Such a certificate came for another key of a member.
+    pub fn unasked_keys(&self) -> BTreeSet<MemberId> {
+        let (state, set) = (self.state(), self.set());
+        let wanted = |effect: &&Effect| {
+            !self.is_rejected(effect, None) && !set.proofs(state, effect, state.time()).is_empty()
+        };
+        let named: BTreeSet<Digest> =
+            set.effects().filter(wanted).filter_map(|effect| effect.change.request()).copied().collect();
+        let approved = |request: Digest| {
+            let subject = Subject { kind: VoteKind::Admit, digest: request };
+            set.approvals_of(subject).any(|one| one.is_yes())
+        };
+        let roster = self.roster();
+        let known = |key: &MemberId| roster.is_member(key) || roster.former(key).is_some();
+        let late = set.late().map(|(admit, _)| admit);
+        let unasked = late.filter(|admit| {
+            !known(&admit.member) && !named.contains(&admit.request) && !approved(admit.request)
+        });
+        unasked.map(|admit| admit.member).collect()
     }
 
     /// The decision that last changed what this change is about: older approvals of it do not

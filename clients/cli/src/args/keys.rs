@@ -68,8 +68,7 @@ pub(crate) enum Identity {
     /// makes the key and proposes it. Once it is decided and the member is stopped: takes it into
     /// use.
     Rotate {
-        /// The algorithm of the new key: p256, ed25519, rsa-2048 or rsa-3072, if the charter
-        /// names it. Without this, the algorithm stays.
+        /// The algorithm of the new key, if it is to be another: one that the charter names.
         #[arg(long, value_name = "ALGORITHM", value_parser = algorithm)]
         algorithm: Option<KeyAlgorithm>,
     },

@@ -4,7 +4,7 @@
 use crate::show::visible;
 use folkmoot_base::whole;
 use folkmoot_base::{MemberId, hex};
-use folkmoot_identity::names::{is_marked, told_with_former};
+use folkmoot_identity::names::{is_marked, told_apart};
 use folkmoot_transcript::{
     Change, Effect, FileError, FileReader, ItemError, KnownHead, Transcript, Uncounted,
 };
@@ -173,7 +173,8 @@ impl Names {
         let held = roster.iter().map(|(member, held)| (*member, held.name.clone()));
         let names: BTreeMap<MemberId, String> = late.chain(founders).chain(held).collect();
         let former = transcript.state().former_keys();
-        let names = told_with_former(names.iter().map(|(member, name)| (*member, name.as_str())), &former);
+        let people = names.iter().map(|(member, name)| (*member, name.as_str()));
+        let names = told_apart(people, &former, &transcript.unasked_keys());
         let short = names.keys().map(|member| (member.short(), *member)).collect();
         Self { names, short }
     }

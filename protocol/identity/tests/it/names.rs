@@ -1,7 +1,7 @@
 //! Names that may be made, and names that look alike.
 
 use folkmoot_base::MemberId;
-use folkmoot_identity::names::{NameError, is_made, is_marked, made, told, told_with_former, visible};
+use folkmoot_identity::names::{NameError, is_made, is_marked, made, told, told_apart, visible};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -83,21 +83,25 @@ fn id_91_keys_that_begin_alike_are_told_by_more_digits() {
     assert_eq!(told[&other], "anna≈01070707070708");
 }
 
+fn none() -> BTreeSet<MemberId> {
+    BTreeSet::new()
+}
+
 #[test]
 fn id_89_a_former_key_is_told_as_one_and_marks_nobody() {
     let people = || [(id(1), "anna"), (id(2), "anna"), (id(3), "ben")];
-    let told = told_with_former(people(), &[(id(1), id(2))].into());
+    let told = told_apart(people(), &[(id(1), id(2))].into(), &none());
     assert_eq!(told[&id(2)], "anna");
     assert_eq!(told[&id(1)], "anna≈01070707 (former key)");
     assert_eq!(told[&id(3)], "ben");
     // Of two, and of one that nobody knows by its own name.
-    let told = told_with_former(people(), &[(id(1), id(2)), (id(4), id(2))].into());
+    let told = told_apart(people(), &[(id(1), id(2)), (id(4), id(2))].into(), &none());
     assert_eq!(
         (told[&id(1)].as_str(), told[&id(4)].as_str()),
         ("anna≈01070707 (former key)", "anna≈04070707 (former key)")
     );
     // And where nobody knows who has its place now, by its own.
-    let told = told_with_former([(id(1), "an≈na")], &[(id(1), id(9))].into());
+    let told = told_apart([(id(1), "an≈na")], &[(id(1), id(9))].into(), &none());
     assert_eq!(told[&id(1)], "an\u{fffd}na≈01070707 (former key)");
 }
 
@@ -105,12 +109,24 @@ fn id_89_a_former_key_is_told_as_one_and_marks_nobody() {
 #[test]
 fn id_89_no_name_that_looks_like_anothers_goes_unmarked_for_a_former_key() {
     let people = [(id(1), "anna"), (id(2), "anna"), (id(3), "аnna"), (id(4), "anna≈01070707 (former key)")];
-    let told = told_with_former(people, &[(id(1), id(2))].into());
+    let told = told_apart(people, &[(id(1), id(2))].into(), &none());
     assert_eq!(told[&id(2)], "anna≈02070707");
     assert_eq!(told[&id(3)], "аnna≈03070707");
     assert_eq!(told[&id(1)], "anna≈01070707 (former key)");
     assert!(!told[&id(4)].starts_with("anna≈0"), "{}", told[&id(4)]);
     assert_eq!(told.values().collect::<BTreeSet<_>>().len(), 4);
+}
+
+/// A key for which nobody asks any more has its mark, whatever it is called, and marks nobody.
+#[test]
+fn id_89_a_key_that_nobody_asks_for_is_told_as_one_and_marks_nobody() {
+    let people = [(id(1), "anna"), (id(2), "anna"), (id(3), "аnna"), (id(4), "ben"), (id(5), "anna")];
+    let told = told_apart(people, &[(id(5), id(1))].into(), &[id(2), id(3), id(4), id(9)].into());
+    let of = |which| told[&id(which)].as_str();
+    assert_eq!((of(1), of(5)), ("anna", "anna≈05070707 (former key)"));
+    assert_eq!((of(2), of(3)), ("anna≈02070707 (not admitted)", "аnna≈03070707 (not admitted)"));
+    assert_eq!(of(4), "ben≈04070707 (not admitted)");
+    assert!(!told.contains_key(&id(9)));
 }
 
 proptest! {

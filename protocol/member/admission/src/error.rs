@@ -3,7 +3,7 @@
 
 use folkmoot_base::{DecodeError, MemberId, NodeId, limits};
 use folkmoot_identity::names::NameError;
-use folkmoot_identity::{CertificateError, CsrError, RequestError, RevocationError};
+use folkmoot_identity::{CertificateError, CsrError, NotNamed, RequestError, RevocationError};
 use folkmoot_transcript::{ItemError, Unfit};
 
 /// Why something was refused. The layer is as it was.
@@ -106,6 +106,9 @@ pub enum AdmissionError {
          (docs/cli.md, \"Another key\")"
     )]
     LocalNoRotation(#[source] Unfit),
+    /// `ID-73` The new key is of an algorithm that the charter does not name.
+    #[error(transparent)]
+    LocalAlgorithm(NotNamed),
     /// `ADM-94` It is the request of another key for a member, and people vote on that.
     #[error(
         "it is the request of another key for a member: vote on the proposal to give it that key (ADM-94)"

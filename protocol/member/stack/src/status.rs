@@ -260,7 +260,9 @@ impl Member {
         let members = roster.members().iter().map(|(member, held)| (*member, held.name.as_str()));
         let own = (self.me, self.config.identity.name());
         let people = [own].into_iter().chain(late).chain(asking).chain(former).chain(members);
-        Told(names::told_with_former(people, &self.transcript.state().former_keys()))
+        let (former, mut unasked) = (self.transcript.state().former_keys(), self.transcript.unasked_keys());
+        unasked.retain(|key| *key != self.me && asked.iter().all(|one| one.member != *key));
+        Told(names::told_apart(people, &former, &unasked))
     }
 
     /// The keys that are to take members' places, as their requests say, by the digests of those.

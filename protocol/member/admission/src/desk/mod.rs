@@ -270,8 +270,8 @@ impl Desk {
             return self.voting.rotate(call, asks, &mut self.out);
         }
         let request = Request::from_der(asks).map_err(AdmissionError::WireRequest)?;
-        let (digest, member) = (request.digest(), request.member());
-        check_key(call, (&member, &digest, &request.body().name))?;
+        let digest = request.digest();
+        check_key(call, &digest, request.body())?;
         let new = self.requests.get(&digest).is_none();
         if new {
             self.requests.take_own_key(call, request.clone(), &mut self.out)?;

@@ -3,7 +3,6 @@
 
 use crate::call::{Call, Out};
 use crate::store;
-use crate::voting::is_rejected;
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base::codec::{self, Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
@@ -84,7 +83,7 @@ impl Waiting {
 
     /// Whether too many voters have no share of it. If so, it is not proposed again.
     fn was_refused(&self, call: &Call<'_>) -> bool {
-        self.effect().is_some_and(|effect| is_rejected(&effect, call.transcript, None))
+        self.effect().is_some_and(|effect| call.transcript.is_rejected(&effect, None))
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::Voting;
 use super::leave::check_wish;
-use super::proposals::{Proposal, approvers, is_rejected};
+use super::proposals::{Proposal, approvers};
 use crate::call::{Call, Out};
 use crate::message::OpenMessage;
 use crate::{AdmissionError, Closed, Event, store};
@@ -34,7 +34,7 @@ impl Voting {
         let (me, digest) = (call.me(), effect.subject().digest);
         self.stands(call, &effect).map_err(AdmissionError::LocalDecision)?;
         let votes = call.transcript.roster().may_vote(&me);
-        if is_rejected(&effect, call.transcript, Some(&me)) {
+        if call.transcript.is_rejected(&effect, Some(&me)) {
             return Err(AdmissionError::LocalRejected);
         }
         if self.proposals.get(&digest).is_none() {
@@ -99,7 +99,7 @@ impl Voting {
         out: &mut Out,
     ) -> Result<(), AdmissionError> {
         if self.proposals.get(&effect.subject().digest).is_some()
-            || is_rejected(&effect, call.transcript, None)
+            || call.transcript.is_rejected(&effect, None)
         {
             return Ok(());
         }
@@ -132,7 +132,7 @@ impl Voting {
     /// The transcript has an effect: if nobody has shown it here yet, it is open now.
     pub(crate) fn notice_effect(&mut self, call: &Call<'_>, effect: Effect, out: &mut Out) {
         let subject = effect.subject();
-        if self.proposals.get(&subject.digest).is_some() || is_rejected(&effect, call.transcript, None) {
+        if self.proposals.get(&subject.digest).is_some() || call.transcript.is_rejected(&effect, None) {
             return;
         }
         let sponsors = call.transcript.set().approvals_of(subject).filter(|one| one.is_yes());
@@ -169,7 +169,7 @@ impl Voting {
         let motion = subject.digest;
         let (voter, approve) = (approval.voter, approval.is_yes());
         out.event(Event::VoteCast { motion, voter, approve, have, need });
-        if is_rejected(&effect, call.transcript, None) {
+        if call.transcript.is_rejected(&effect, None) {
             self.close_proposal(&subject.digest, Closed::Rejected, out);
         } else {
             self.notice_effect(call, effect, out);

@@ -10,7 +10,7 @@ mod withdraw;
 mod words;
 
 pub(crate) use ballots::Deciding;
-pub(crate) use proposals::{Proposal, approvers, is_rejected};
+pub(crate) use proposals::{Proposal, approvers};
 pub(crate) use rotate::{Asked, check_key, item, lacks_votes_only};
 
 use crate::AdmissionError;

@@ -3,7 +3,6 @@
 
 use crate::{AdmissionError, MEMBER_PROPOSALS_MAX, PROPOSALS_MAX};
 use folkmoot_base::{Digest, MemberId, UnixTime};
-use folkmoot_identity::Verdict;
 use folkmoot_transcript::{Effect, Roster, Transcript};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,7 +22,7 @@ impl Proposal {
 
     /// Who rejects it.
     pub(super) fn rejecters(&self, transcript: &Transcript) -> BTreeSet<MemberId> {
-        rejecters(&self.effect, transcript)
+        transcript.rejecters(&self.effect)
     }
 }
 
@@ -31,23 +30,6 @@ impl Proposal {
 pub(crate) fn approvers(effect: &Effect, transcript: &Transcript, time: UnixTime) -> BTreeSet<MemberId> {
     let proofs = transcript.set().proofs(transcript.state(), effect, time);
     proofs.into_iter().map(|proof| proof.voter).collect()
-}
-
-/// Who rejects this effect, as far as that counts.
-pub(super) fn rejecters(effect: &Effect, transcript: &Transcript) -> BTreeSet<MemberId> {
-    let (state, stamp) = (transcript.state(), transcript.stamp_of(&effect.change));
-    let all = transcript.set().approvals_of(effect.subject());
-    let no = all.filter(|one| one.verdict == Verdict::Reject);
-    no.filter(|one| state.counts(one, stamp, state.time()).is_ok()).map(|one| one.voter).collect()
-}
-
-/// Whether so many voters reject this effect that the others are too few; `but` might change its
-/// mind now.
-pub(crate) fn is_rejected(effect: &Effect, transcript: &Transcript, but: Option<&MemberId>) -> bool {
-    let (mut no, roster) = (rejecters(effect, transcript), transcript.roster());
-    no.retain(|voter| but != Some(voter));
-    let can = roster.voters().into_iter().filter(|voter| !no.contains(voter)).collect();
-    !no.is_empty() && !roster.carries(&effect.change, &can)
 }
 
 /// The open proposals, by the digest of what approvals name.

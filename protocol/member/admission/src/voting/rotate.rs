@@ -9,12 +9,11 @@
 //! ```
 
 use super::Voting;
-use super::proposals::is_rejected;
 use crate::AdmissionError;
 use crate::call::{Call, Out};
 use bytes::Bytes;
 use folkmoot_base::{Blob, Danger, Digest, MemberId};
-use folkmoot_identity::{Gmc, Request};
+use folkmoot_identity::{Gmc, GmcBody, Request};
 use folkmoot_transcript::{
     Admit, Change, Effect, Item, ItemError, ROTATE_LABEL, Transcript, Uncounted, Unfit,
 };
@@ -79,7 +78,7 @@ impl Voting {
     /// The requests that open proposals of another key name, each with the member that it is for.
     pub(crate) fn rotating(&self, transcript: &Transcript) -> BTreeMap<Digest, MemberId> {
         let open = self.proposals.iter().map(|(_, one)| &one.effect);
-        let said = transcript.set().effects().filter(|effect| !is_rejected(effect, transcript, None));
+        let said = transcript.set().effects().filter(|effect| !transcript.is_rejected(effect, None));
         let all = open.chain(said);
         let named = all.filter_map(|effect| match &effect.change {
             Change::Rotate { member, request, .. } => Some((*request, *member)),
@@ -168,22 +167,21 @@ fn effect(call: &Call<'_>, request: Digest) -> Effect {
 }
 
 /// `ID-86`: whether this member could have the key that asks so.
-pub(crate) fn check_key(
-    call: &Call<'_>,
-    (member, request, name): (&MemberId, &Digest, &str),
-) -> Result<(), AdmissionError> {
-    let (me, roster) = (call.me(), call.transcript.roster());
+pub(crate) fn check_key(call: &Call<'_>, request: &Digest, body: &GmcBody) -> Result<(), AdmissionError> {
+    let (me, roster, member) = (call.me(), call.transcript.roster(), body.key.member_id());
     if !roster.is_member(&me) {
         return Err(AdmissionError::LocalNotMember(me));
     }
     call.transcript.state().may_rotate(&me).map_err(AdmissionError::LocalNoRotation)?;
-    if roster.is_member(member) || roster.is_used(request) {
+    let algorithms = roster.charter().algorithms();
+    algorithms.check_choice(body.key.algorithm()).map_err(AdmissionError::LocalAlgorithm)?;
+    if roster.is_member(&member) || roster.is_used(request) {
         return Err(AdmissionError::LocalRotation("only for a key that is nobody's yet"));
     }
     if call.config.danger.is(Danger::AdmissionAnyRotation) {
         return Ok(());
     }
-    check_name(call, &me, name)
+    check_name(call, &me, &body.name)
 }
 
 /// `ID-86`: the certificate is of this group, of a key of its own that nobody has yet, and admits
@@ -191,7 +189,7 @@ pub(crate) fn check_key(
 fn checked(call: &Call<'_>, certificate: &[u8]) -> Result<Rotation, AdmissionError> {
     let gmc = Gmc::from_der(certificate).map_err(AdmissionError::PeerCertificate)?;
     let request = gmc.body().request_digest().map_err(AdmissionError::PeerCertificate)?;
-    check_key(call, (&gmc.member(), &request, gmc.name()))?;
+    check_key(call, &request, gmc.body())?;
     let any = call.config.danger.is(Danger::AdmissionAnyRotation);
     let item = item(certificate);
     match call.transcript.check_admit(&item) {

@@ -5,7 +5,7 @@
 //! proposal is closed at each member that knows that no. If somebody does, it goes on as theirs.
 
 use super::Voting;
-use super::proposals::{Proposal, approvers, rejecters};
+use super::proposals::{Proposal, approvers};
 use crate::call::{Call, Out};
 use crate::message::OpenMessage;
 use crate::{AdmissionError, Closed};
@@ -58,7 +58,7 @@ impl Voting {
         let (effect, by) = (&proposal.effect, proposal.proposer);
         let anew = by == call.me() && self.words.verdict(call, &effect.subject()) == Some(Verdict::Approve);
         !anew
-            && rejecters(effect, call.transcript).contains(&by)
+            && call.transcript.rejecters(effect).contains(&by)
             && approvers(effect, call.transcript, call.time()).is_empty()
     }
 

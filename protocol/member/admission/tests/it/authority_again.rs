@@ -24,7 +24,7 @@ fn founded(dealer: Dealer) -> Town {
     town
 }
 
-fn id(town: &Town, who: usize) -> MemberId {
+pub(crate) fn id(town: &Town, who: usize) -> MemberId {
     town.bus.players[who].identity.member()
 }
 
@@ -48,7 +48,7 @@ fn status(town: &Town, who: usize) -> ShareStatus {
 }
 
 /// The session in which `who` would ask for the share of `holder`.
-fn session(town: &Town, who: MemberId, holder: MemberId, attempt: u32) -> Digest {
+pub(crate) fn session(town: &Town, who: MemberId, holder: MemberId, attempt: u32) -> Digest {
     let roster = town.transcript().roster();
     let start = SignerBody::Start { purpose: Purpose::Repair { holder }, attempt };
     let epoch = roster.sharing().unwrap().facts.epoch;
@@ -56,12 +56,12 @@ fn session(town: &Town, who: MemberId, holder: MemberId, attempt: u32) -> Digest
     digest(&[b"folkmoot table v2", &group, &who.0, &head, &epoch, &codec::encode(&start)])
 }
 
-fn key(seed: u64) -> OpeningKey<Classic> {
+pub(crate) fn key(seed: u64) -> OpeningKey<Classic> {
     OpeningKey::draw(&mut Dice(seed))
 }
 
 /// `by` signs that `member` is ready, by this key.
-fn ready(
+pub(crate) fn ready(
     town: &Town,
     by: &Identity,
     member: MemberId,

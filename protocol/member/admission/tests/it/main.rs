@@ -36,7 +36,6 @@ mod policies;
 mod renewal;
 mod revoked;
 mod rotation;
-mod rotation_signed;
 mod rules;
 mod signers;
 mod starting;

@@ -16,6 +16,7 @@ mod minority;
 mod parties;
 mod renewal;
 mod roster;
+mod rotation;
 mod shares;
 mod stalled;
 mod together;

@@ -14,7 +14,7 @@ use folkmoot_base::{
 use folkmoot_identity::Minority;
 use folkmoot_member::{Command, Config, Event, Member};
 use folkmoot_transcript::{Effect, Transcript};
-use people::{Dice, NOW, PEOPLE, charter, decide, expulsion, gmc, id, party};
+use people::{Dice, NOW, PEOPLE, charter, decide, expulsion, gmc, id, party, rotation};
 use std::collections::{BTreeSet, VecDeque};
 
 /// What a member receives, and what it has sent.
@@ -55,6 +55,8 @@ pub struct Moot {
     pub group: GroupId,
     pub now: Instant,
     pub complaints: usize,
+    /// A member that hears nothing any more, and whose node orders whatever it says.
+    pub liar: Option<usize>,
     ring_seq: u64,
     admissions: u64,
 }
@@ -102,6 +104,7 @@ impl Moot {
             group,
             now: Instant(1),
             complaints: 0,
+            liar: None,
             ring_seq: 1,
             admissions: 0,
         };
@@ -169,7 +172,7 @@ impl Moot {
 
     /// Puts a message into the inboxes of these members.
     fn tell(&mut self, to: &BTreeSet<usize>, word: &ToMember) {
-        for number in to {
+        for number in to.iter().filter(|number| self.liar != Some(**number)) {
             self.chairs[*number].inbox.push_back(word.clone());
         }
     }
@@ -199,7 +202,7 @@ impl Moot {
             },
             ToNode::Send { service, payload, .. } => {
                 let circle = self.sides[at].circle.clone();
-                if circle.contains(&number) {
+                if circle.contains(&number) || self.liar == Some(number) {
                     let word = ToMember::Group(Indication::Deliver {
                         group: self.group,
                         sender: party(number),
@@ -293,6 +296,15 @@ impl Moot {
     /// An expulsion finds its place in the order of the voters' side.
     pub fn expel(&mut self, gone: usize, voters: &[usize]) {
         self.decide(&expulsion(gone), voters);
+    }
+
+    /// The voters give a member another key, which has a program of its own here.
+    pub fn rotate(&mut self, old: usize, new: usize, voters: &[usize]) {
+        let at = self.side_of(voters[0]);
+        let (item, effect) = rotation(&self.sides[at].transcript, old, new);
+        self.sides[at].order += 1;
+        assert!(self.enter(at, &item), "the certificate is not taken");
+        self.decide(&effect, voters);
     }
 
     pub fn admit(&mut self, who: usize, voters: &[usize]) {

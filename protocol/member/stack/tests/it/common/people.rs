@@ -10,7 +10,7 @@ use folkmoot_identity::{
 };
 use folkmoot_transcript::{
     Approval, Approved, Batch, Change, Claim, Commit, Decision, Effect, Item, Promise, Proof, Proposal,
-    STATEMENT_LABEL, Stage, Standing, Subject, Transcript, admission,
+    ROTATE_LABEL, STATEMENT_LABEL, Stage, Standing, Subject, Transcript, admission,
 };
 use std::sync::LazyLock;
 
@@ -142,6 +142,17 @@ fn standing(transcript: &Transcript, decision: Decision, voters: &[usize]) -> St
 
 pub fn expulsion(who: usize) -> Effect {
     Change::Remove { member: id(who) }.into()
+}
+
+/// Another key for a member: the new key's certificate, and what gives it the old one's place.
+pub fn rotation(transcript: &Transcript, old: usize, new: usize) -> (Bytes, Effect) {
+    let certificate = gmc(transcript, new, &[], (1 << 10, NOW));
+    let request = certificate.body().request_digest().unwrap();
+    let covered = [&transcript.group().0[..], &request].concat();
+    let signature = PEOPLE[old].key().sign_wire(ROTATE_LABEL, &covered);
+    let certificate = Blob(certificate.der().clone());
+    let item = Item::Admit { certificate, approvals: Vec::new() }.encode().into();
+    (item, Change::Rotate { member: id(old), request, signature }.into())
 }
 
 /// A change of one field of the charter.

@@ -1,10 +1,14 @@
 //! A member gets another key: its new key signs, its old key gives its word, a quorum decides.
 
+mod dealt;
+mod mixed;
+mod signed;
+
 use crate::common::{Bus, Dice, person};
 use bytes::Bytes;
 use folkmoot_admission::{AdmissionError, Closed, Command, Config, Event, Input, OpenMessage};
 use folkmoot_base::{Danger, Digest, MemberId, Mutant, UnixTime};
-use folkmoot_identity::{Gmc, GmcBody, Identity, Scheme};
+use folkmoot_identity::{Gmc, GmcBody, Identity, Scheme, Verdict};
 use folkmoot_transcript::{Change, ROTATE_LABEL, Unfit};
 
 const BEN: usize = 3;
@@ -120,6 +124,37 @@ fn tries_another_name(voters: Option<Danger>) -> bool {
 fn id_88_another_key_is_of_the_same_name() {
     assert!(!tries_another_name(None));
     assert!(tries_another_name(Some(Danger::AdmissionAnyRotation)), "the rule is off, and the liar succeeds");
+}
+
+/// `ID-89`: it stays in the set until its term ends, and names nobody. While somebody wants it, or
+/// wants it again, it does: people are to compare both keys.
+#[test]
+fn id_89_nobody_asks_for_the_key_of_a_rejected_proposal() {
+    for scheme in [Scheme::Plain, Scheme::Asm] {
+        let (mut bus, new) = (founded(scheme), person(NAME, 90));
+        let certificate = of_new_key(&bus, &new, |_| ());
+        bus.command(BEN, Command::Rotate(certificate)).unwrap();
+        bus.pass(2);
+        let motion = proposed(&bus, 0).unwrap();
+        let unasked = |bus: &Bus| {
+            let of = |who: usize| bus.players[who].transcript.unasked_keys();
+            (1..4).for_each(|who| assert_eq!(of(who), of(0)));
+            of(0).into_iter().collect::<Vec<_>>()
+        };
+        assert_eq!(unasked(&bus), [], "it is proposed");
+        for who in [0, 1] {
+            bus.command(who, Command::Vote { motion, approve: false }).unwrap();
+        }
+        bus.pass(3);
+        assert_eq!((proposed(&bus, 0), unasked(&bus)), (None, vec![new.member()]));
+        // It does not come in by that, nor is what is said of it said of a member.
+        assert!(!is_member(&bus, 0, &new) && is_member(&bus, 0, &bus.players[BEN].identity));
+        // A voter changes its mind: the key is asked for again.
+        let effect = bus.players[1].transcript.set().effects().next().unwrap().clone();
+        let yes = crate::common::word(&bus, 1, effect.subject(), Verdict::Approve);
+        (0..4).for_each(|who| assert!(bus.take(who, &yes)));
+        assert_eq!(unasked(&bus), []);
+    }
 }
 
 /// A thief of the old key wants his own in its place, while ben wants his. Both are shown, each
