@@ -9,9 +9,9 @@ use bytes::Bytes;
 use folkmoot_admission::{
     AdmissionError, Command, Input, OpenMessage, Purpose, Reason, SignerBody, WireGrounds,
 };
-use folkmoot_base::{Danger, Digest, Mutant};
+use folkmoot_base::{Danger, Mutant};
 use folkmoot_identity::{Dealer, Gmc, GmcBody, Identity, Policy, Request, Scheme};
-use folkmoot_transcript::{Change, Item, Transcript, Unfit};
+use folkmoot_transcript::{Item, Transcript, Unfit};
 
 pub(super) fn request(transcript: &Transcript, time: folkmoot_base::UnixTime, new: &Identity) -> Request {
     // A serial number of its own.
