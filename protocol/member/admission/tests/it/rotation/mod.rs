@@ -9,7 +9,7 @@ use bytes::Bytes;
 use folkmoot_admission::{AdmissionError, Closed, Command, Config, Event, Input, OpenMessage};
 use folkmoot_base::{Danger, Digest, MemberId, Mutant, UnixTime};
 use folkmoot_identity::{Gmc, GmcBody, Identity, Scheme, Verdict};
-use folkmoot_transcript::{Change, ROTATE_LABEL, Unfit};
+use folkmoot_transcript::{Change, ItemError, ROTATE_LABEL, Unfit};
 
 const BEN: usize = 3;
 /// What he is called.
@@ -34,6 +34,12 @@ fn of_new_key(bus: &Bus, new: &Identity, change: impl Fn(&mut GmcBody)) -> Bytes
 fn proposed(bus: &Bus, who: usize) -> Option<Digest> {
     let is = |change: &Change| matches!(change, Change::Rotate { .. });
     bus.status(who).proposals.iter().find(|one| is(&one.effect.change)).map(|one| one.proposal)
+}
+
+/// A vote of a former key is refused as such.
+fn refuses_vote(bus: &Bus, who: usize, old: &Identity, vote: &Bytes) {
+    let heard = bus.players[who].transcript.clone().take(vote, Some(bus.time)).map(|taken| taken.new);
+    assert_eq!(heard, Err(ItemError::NotVoter(old.member())), "the vote of a former key is taken");
 }
 
 fn is_member(bus: &Bus, who: usize, of: &Identity) -> bool {
