@@ -140,9 +140,10 @@ impl core::fmt::Debug for Look<'_> {
 
 type CommitsByVoter = BTreeMap<MemberId, Commit>;
 
-/// What programs decide by themselves.
+/// What programs decide by themselves, as a set of one version has it.
 #[derive(Debug)]
 struct Entries {
+    version: u64,
     held: BTreeSet<Digest>,
     refused: Vec<Refused>,
 }
@@ -160,6 +161,8 @@ pub struct Ballots {
     promised: BTreeMap<MemberId, u32>,
     /// Since when each thing that could be decided has been known here.
     known: BTreeMap<Digest, Instant>,
+    /// At which version of the set and which time that was noted last.
+    watched: Option<(u64, UnixTime)>,
     /// Sharings that could be decided although some of their holders have not said whether they
     /// stored them, and since when.
     lacking: BTreeMap<Digest, Instant>,
@@ -168,10 +171,8 @@ pub struct Ballots {
     stands: bool,
     /// What could be carried out at this version of the set and this time.
     carriable: Option<(u64, UnixTime, Arc<Vec<Approved>>)>,
-    /// What programs could hold or refuse at this version of the set.
-    entries: Option<(u64, Arc<Entries>)>,
-    /// The version of the set, and the time, of the last [`Self::watch`].
-    watched: Option<(u64, UnixTime)>,
+    /// What could be held and refused at the version of the set that was last seen.
+    entries: Option<Arc<Entries>>,
     danger: Mutant,
     out: VecDeque<BallotOutput>,
 }
@@ -190,12 +191,12 @@ impl Ballots {
             promises: BTreeMap::new(),
             promised: BTreeMap::new(),
             known: BTreeMap::new(),
+            watched: None,
             lacking: BTreeMap::new(),
             began: None,
             stands: false,
             carriable: None,
             entries: None,
-            watched: None,
             danger,
             out: VecDeque::new(),
         }
@@ -252,6 +253,23 @@ impl Ballots {
             self.give_up(look, wanted);
         }
         self.count(look);
+    }
+
+    /// Whether this has been heard, or can change nothing: then it need not be verified. Voters
+    /// repeat what they say, and each of all members hears it.
+    pub fn knows(&self, message: &BallotMessage) -> bool {
+        self.stands
+            || message.parent() != self.record.parent
+            || match message {
+                BallotMessage::Proposal(proposal) => self.proposals.contains_key(&proposal.report()),
+                BallotMessage::Promise { ballot, promise, report, .. } => {
+                    let heard = self.promises.get(ballot).and_then(|by| by.get(&promise.voter));
+                    heard == Some(promise) && report.as_ref().map(Proposal::report) == promise.report
+                }
+                BallotMessage::Commit { report, commit, .. } => {
+                    self.commits.get(report).and_then(|by| by.get(&commit.voter)) == Some(commit)
+                }
+            }
     }
 
     /// Hears a message whose signatures are verified.
@@ -354,9 +372,10 @@ impl Ballots {
 
     /// The highest ballot of which a quorum has promised it or a later one.
     fn promised_by_quorum(&self, look: &Look<'_>) -> u32 {
-        let all =
-            self.promised.values().copied().filter(|ballot| look.state.is_quorum(&self.at_least(*ballot)));
-        all.max().unwrap_or_default()
+        // Each ballot once: most voters promise the same one.
+        let ballots: BTreeSet<u32> = self.promised.values().copied().collect();
+        let proven = |ballot: &u32| look.state.is_quorum(&self.at_least(*ballot));
+        ballots.into_iter().rev().find(proven).unwrap_or_default()
     }
 
     /// Who has promised this ballot or a later one.
@@ -403,25 +422,37 @@ impl Ballots {
 
     /// Notes since when each thing has been there to decide, and says whether anything is.
     fn watch(&mut self, look: &Look<'_>) -> bool {
-        // With many members this is called often, and there is much to go through.
-        let stamp = (look.set.version(), look.clock.max(look.state.time()));
-        if self.watched.replace(stamp) != Some(stamp) {
-            self.note(look);
+        self.note_lacking(look);
+        let at = (look.set.version(), look.clock.max(look.state.time()));
+        if self.watched != Some(at) {
+            self.watched = Some(at);
+            self.note_known(look);
         }
         self.is_due(look) || !self.proposals.is_empty() || !self.promises.is_empty()
     }
 
-    fn note(&mut self, look: &Look<'_>) {
-        self.note_lacking(look);
+    fn note_known(&mut self, look: &Look<'_>) {
         let (carriable, entries) = (self.carriable(look), self.entries(look));
         let effects = carriable.iter().map(|one| one.effect.subject().digest);
-        let held = entries.held.iter().copied();
         let refused = entries.refused.iter().map(|one| one.request);
-        let there: BTreeSet<Digest> = effects.chain(held).chain(refused).collect();
+        let there: BTreeSet<Digest> = effects.chain(entries.held.iter().copied()).chain(refused).collect();
         self.known.retain(|name, _| there.contains(name));
         for name in there {
             self.known.entry(name).or_insert(look.now);
         }
+    }
+
+    /// What a decision could hold and refuse. It follows from the state and the set alone. So it is
+    /// worked out once for each version of the set, and not at each message.
+    fn entries(&mut self, look: &Look<'_>) -> Arc<Entries> {
+        let version = look.set.version();
+        let known = self.entries.take().filter(|entries| entries.version == version);
+        let entries = known.unwrap_or_else(|| {
+            let (held, refused) = (look.set.holdable(look.state), look.set.refusable(look.state));
+            Arc::new(Entries { version, held, refused })
+        });
+        self.entries = Some(entries.clone());
+        entries
     }
 
     fn admit<'a>(look: &Look<'a>, request: &Digest) -> Option<&'a Admit> {

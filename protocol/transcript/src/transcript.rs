@@ -258,6 +258,10 @@ impl Transcript {
     fn take_decision(&mut self, standing: Standing) -> Result<Taken, ItemError> {
         let head = self.state().head();
         let number = standing.proposal.decision.number;
+        // Several voters hand it over. It says nothing more, whoever committed.
+        if self.state().decision_at(number) == Some(standing.head()) {
+            return Ok(Taken::default());
+        }
         let electors = self.line.electors_of(number);
         check_claims(&standing.claims(&electors), &electors, self.group())?;
         if head.number < number {
@@ -299,7 +303,7 @@ impl Transcript {
         if message.parent() != self.state().head() {
             return Ok(());
         }
-        let electors = self.state().electorate();
+        let state = self.state();
         let mut claims = Vec::new();
         let proposal = match message {
             BallotMessage::Proposal(proposal) => Some(proposal),
@@ -312,11 +316,12 @@ impl Transcript {
                 None
             }
         };
-        if let Some(proposal) = proposal.filter(|proposal| proposal.parent() == self.state().head()) {
-            claims.extend(proposal.claims(&electors));
-            check_proofs(&proposal.decision, self.state())?;
+        if let Some(proposal) = proposal.filter(|proposal| proposal.parent() == state.head()) {
+            claims.extend(proposal.claims(state));
+            check_proofs(&proposal.decision, state)?;
         }
-        check_claims(&claims, &electors, self.group())
+        let key = |voter: &MemberId| self.key(voter).ok().filter(|_| state.may_vote(voter));
+        claims.iter().try_for_each(|claim| check_claim(claim, key(&claim.voter), self.group()))
     }
 }
 
@@ -328,12 +333,13 @@ fn check_claims(claims: &[Claim], electors: &Electorate, group: GroupId) -> Resu
             keys.insert(place.member, key);
         }
     }
-    for claim in claims {
-        let key = keys.get(&claim.voter).ok_or(Unproposed::Signature(claim.voter))?;
-        key.verify_wire(STATEMENT_LABEL, &claim.statement.bytes(&group), &claim.signature)
-            .map_err(|_| Unproposed::Signature(claim.voter))?;
-    }
-    Ok(())
+    claims.iter().try_for_each(|claim| check_claim(claim, keys.get(&claim.voter), group))
+}
+
+fn check_claim(claim: &Claim, key: Option<&VerifyingKey>, group: GroupId) -> Result<(), ItemError> {
+    let bytes = claim.statement.bytes(&group);
+    let signed = key.is_some_and(|key| key.verify_wire(STATEMENT_LABEL, &bytes, &claim.signature).is_ok());
+    if signed { Ok(()) } else { Err(Unproposed::Signature(claim.voter).into()) }
 }
 
 /// `LINE-09`: whether the old key has given its word on a new one. `LINE-93`: whether a member that

@@ -1,6 +1,6 @@
 //! Who is in a measured group: as many founders as a charter takes. The first of them admits
-//! everybody else, each by one item of the transcript. The transcript's own functions make the
-//! items, and every node verifies them as always.
+//! everybody else, each by one item of the transcript, and all of them decide to hold these
+//! admissions. The transcript's own functions make the items.
 
 use folkmoot::tools::{OsEntropy, Store, wall_clock};
 use folkmoot::{Bytes, Digest, GroupId, GroupName, StateFolder, UnixTime};
@@ -12,7 +12,10 @@ use folkmoot_identity::{
     Timeouts, Verdict, Vote, VoteBody, VoteKind,
 };
 use folkmoot_signing::Scheme;
-use folkmoot_transcript::{Kept, Taken, Transcript};
+use folkmoot_transcript::{
+    Batch, Claim, Commit, HOLDS_MAX, Item, Kept, Proposal, STATEMENT_LABEL, SignatureBytes, Stage, Standing,
+    Transcript,
+};
 use std::time::Duration;
 
 /// A charter has no more founders.
@@ -42,8 +45,8 @@ pub(crate) struct Rules {
 pub(crate) struct People {
     pub(crate) identities: Vec<Identity>,
     pub(crate) charter: SignedCharter,
-    /// What its transcript has besides the charter: the admissions.
-    pub(crate) items: Vec<Bytes>,
+    /// What its transcript has besides the charter: the admissions, held by a decision.
+    stored: Vec<Persist>,
     keys: KeyAlgorithm,
 }
 
@@ -67,8 +70,8 @@ impl People {
             .collect::<Result<Vec<_>, Failure>>()?;
         let (founders, others) = identities.split_at(size.min(FOUNDERS_MAX));
         let charter = charter(rules, founders, timeouts, &mut entropy)?;
-        let items = admissions(&charter, founders, others, (from, to), &mut entropy)?;
-        Ok(Self { identities, charter, items, keys: rules.keys })
+        let stored = admissions(&charter, founders, others, (from, to), &mut entropy)?;
+        Ok(Self { identities, charter, stored, keys: rules.keys })
     }
 
     /// Somebody who is not among them.
@@ -93,12 +96,8 @@ impl People {
     /// Makes the folder that of `host`, with the whole transcript on its disk.
     pub(crate) fn furnish(&self, folder: &StateFolder, host: &Identity) -> Result<(), Failure> {
         self.introduce(folder, host)?;
-        let transcript = Transcript::founded(self.charter.der()).map_err(Failure::bug)?;
-        let (mut kept, new) = (Kept::default(), Taken { new: true, ..Taken::default() });
-        let kept: Vec<Persist> =
-            self.items.iter().flat_map(|item| kept.after(&transcript, item, &new)).collect();
         let broken = |error| Failure::from(folkmoot::Error::Store(error));
-        Store::open(&folder.store_path()).and_then(|mut store| store.commit(&kept)).map_err(broken)
+        Store::open(&folder.store_path()).and_then(|mut store| store.commit(&self.stored)).map_err(broken)
     }
 }
 
@@ -133,18 +132,22 @@ fn charter(
     SignedCharter::sign(&draft.to_toml(), &people.iter().collect::<Vec<_>>()).map_err(Failure::bug)
 }
 
-/// The first founder votes for each of the others: the items that admit them.
+/// The first founder votes for each of the others, and the founders decide to hold them. What a
+/// disk has then.
+///
+/// From 64 admissions on that no decision holds, the voters' programs make one by themselves. They
+/// would do so while the bench measures something else.
 fn admissions(
     charter: &SignedCharter,
     founders: &[Identity],
     others: &[Identity],
     (from, to): (UnixTime, UnixTime),
     entropy: &mut OsEntropy,
-) -> Result<Vec<Bytes>, Failure> {
+) -> Result<Vec<Persist>, Failure> {
     let mut transcript = Transcript::founded(charter.der()).map_err(Failure::bug)?;
     let first = founders.first().ok_or_else(|| Failure::bug("the group has no founders"))?;
     let (group, base) = (transcript.group(), transcript.state().head());
-    let mut items = Vec::new();
+    let (mut kept, mut stored) = (Kept::default(), Vec::new());
     for (number, one) in (founders.len()..).zip(others) {
         let size = u32::try_from(number).map_err(Failure::bug)?;
         let body = GmcBody::propose(charter.charter(), one, size, from, entropy).over(base);
@@ -153,10 +156,43 @@ fn admissions(
         let vote = Vote::sign(first, vote).map_err(Failure::bug)?.proof();
         let certificate = Gmc::compose(&body, &[vote], one).map_err(Failure::bug)?;
         let item = transcript.make_admit(certificate.der(), &[]).map_err(Failure::bug)?;
-        transcript.take(&item, None).map_err(Failure::bug)?;
-        items.push(item);
+        let taken = transcript.take(&item, None).map_err(Failure::bug)?;
+        stored.extend(kept.after(&transcript, &item, &taken));
     }
-    Ok(items)
+    while let Some(item) = hold(&transcript, founders)? {
+        let taken = transcript.take(&item, None).map_err(Failure::bug)?;
+        stored.extend(kept.after(&transcript, &item, &taken));
+    }
+    Ok(stored)
+}
+
+/// The founders' decision to hold the admissions that are not held yet, if there are any.
+fn hold(transcript: &Transcript, founders: &[Identity]) -> Result<Option<Bytes>, Failure> {
+    let (state, set, group) = (transcript.state(), transcript.set(), transcript.group());
+    let holds: Vec<Digest> = set.holdable(state).into_iter().take(HOLDS_MAX).collect();
+    if holds.is_empty() {
+        return Ok(None);
+    }
+    let batch = Batch { time: wall_clock(), holds, ..Batch::default() };
+    let (decision, _) = state.decide(batch, |request| set.admit(request)).map_err(Failure::bug)?;
+    let stage = Stage { ballot: 0, promises: Vec::new(), signature: SignatureBytes::NONE };
+    let mut proposal = Proposal { decision, stages: vec![stage] };
+    let sign = |claim: &Claim| {
+        let voter = founders.iter().find(|one| one.member() == claim.voter);
+        let sign = |one: &Identity| one.key().sign_wire(STATEMENT_LABEL, &claim.statement.bytes(&group));
+        voter.map(sign).ok_or_else(|| Failure::bug("no founder has this vote"))
+    };
+    let claims = proposal.claims(state);
+    for (stage, claim) in proposal.stages.iter_mut().zip(&claims) {
+        stage.signature = sign(claim)?;
+    }
+    let mut commits = Vec::new();
+    for voter in state.voters() {
+        let mut commit = Commit { voter, signature: SignatureBytes::NONE };
+        commit.signature = sign(&commit.claim(state.head(), proposal.report()))?;
+        commits.push(commit);
+    }
+    Ok(Some(Item::Decision(Standing { proposal, commits }).encode().into()))
 }
 
 /// A yes to the request with this digest, over this head.

@@ -1,6 +1,6 @@
 //! What the owner of a ballot proposes.
 
-use super::{BallotMessage, BallotOutput, Ballots, Entries, Look, SKEW_SECONDS};
+use super::{BallotMessage, BallotOutput, Ballots, Look, SKEW_SECONDS};
 use crate::proposal::{Promise, Proposal, Stage, Statement, highest, promises_digest};
 use crate::{Approved, Batch, Change, EFFECTS_MAX, Effect, HOLDS_MAX, IDLE_SECONDS, REFUSALS_MAX, State};
 use core::time::Duration;
@@ -33,11 +33,10 @@ impl Ballots {
             return;
         }
         let mine = self.promises.iter().rev().find(|(ballot, promises)| {
-            let yes = promises.keys().copied().collect();
             look.state.owner(**ballot) == self.me
                 && done.is_none_or(|done| done < **ballot)
                 && **ballot >= self.record.promised
-                && look.state.is_quorum(&yes)
+                && look.state.is_quorum(&promises.keys().copied().collect())
         });
         let Some((ballot, promises)) = mine else { return };
         let (ballot, promises) = (*ballot, promises.values().cloned().collect());
@@ -71,7 +70,7 @@ impl Ballots {
         self.commit_all(look);
     }
 
-    fn fresh(&self, look: &Look<'_>) -> Option<crate::Decision> {
+    fn fresh(&mut self, look: &Look<'_>) -> Option<crate::Decision> {
         let time = look.clock.max(look.state.time());
         if time.0 > look.clock.0.saturating_add(SKEW_SECONDS) {
             return None;
@@ -82,11 +81,12 @@ impl Ballots {
 
     /// Everything that can be decided now, up to the bounds. Effects in the order of their names,
     /// each that still stands after those before it.
-    pub(super) fn batch(&self, look: &Look<'_>, time: UnixTime) -> Batch {
+    fn batch(&mut self, look: &Look<'_>, time: UnixTime) -> Batch {
+        let entries = self.entries(look);
         let approved = look.set.approved(look.state, time).into_iter();
         let approved = approved.filter(|approved| !self.waits(look, &approved.effect));
-        let holds = look.set.holdable(look.state).into_iter().take(HOLDS_MAX).collect();
-        let refusals = look.set.refusable(look.state).into_iter().take(REFUSALS_MAX).collect();
+        let holds = entries.held.iter().copied().take(HOLDS_MAX).collect();
+        let refusals = entries.refused.iter().take(REFUSALS_MAX).cloned().collect();
         let mut batch = Batch { time, effects: Vec::new(), holds, refusals };
         for approved in approved {
             let mut longer = batch.clone();
@@ -137,18 +137,6 @@ impl Ballots {
         carriable
     }
 
-    /// What programs could hold or refuse now.
-    pub(super) fn entries(&mut self, look: &Look<'_>) -> Arc<Entries> {
-        let version = look.set.version();
-        if let Some((_, known)) = self.entries.as_ref().filter(|(of, _)| *of == version) {
-            return known.clone();
-        }
-        let (held, refused) = (look.set.holdable(look.state), look.set.refusable(look.state));
-        let entries = Arc::new(Entries { held, refused });
-        self.entries = Some((version, entries.clone()));
-        entries
-    }
-
     /// Whether there is something to decide: what people approved, at once; what programs hold by
     /// themselves, in time.
     pub(super) fn is_due(&mut self, look: &Look<'_>) -> bool {
@@ -158,11 +146,11 @@ impl Ballots {
         }
         let entries = self.entries(look);
         let entries = entries.held.len() + entries.refused.len();
-        let oldest = self.known.values().any(|since| look.now.since(*since) >= ENTRIES_AGE);
+        let oldest = || self.known.values().any(|since| look.now.since(*since) >= ENTRIES_AGE);
         let idle = look.clock.0 >= state.time().0.saturating_add(IDLE_SECONDS);
         let waits = look.set.approvals().next().is_some();
         entries >= ENTRIES_DUE
-            || (entries > 0 && (oldest || ends_soon(state, look.clock)))
+            || (entries > 0 && (oldest() || ends_soon(state, look.clock)))
             || (idle && waits && state.time().0 > 0)
     }
 }

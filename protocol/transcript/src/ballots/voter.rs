@@ -46,9 +46,8 @@ impl Ballots {
     /// `LINE-67`: what a fresh proposal holds counts here, and it leaves nothing out that has
     /// counted here for a minute.
     fn is_whole(&mut self, look: &Look<'_>, proposal: &Proposal) -> bool {
-        let carriable = self.carriable(look);
-        let entries = self.entries(look);
-        let Entries { held: holdable, refused: refusable } = &*entries;
+        let (carriable, entries) = (self.carriable(look), self.entries(look));
+        let Entries { held: holdable, refused: refusable, .. } = &*entries;
         let decision = &proposal.decision;
         let held = decision.holds.iter().all(|request| holdable.contains(request));
         if !held || !Self::shows(look, proposal) {

@@ -387,3 +387,29 @@ fn line_65_a_flood_of_commits_hides_none() {
     let who: Vec<_> = standing.commits.iter().map(|commit| commit.voter).collect();
     assert!([1, 2, 3].iter().all(|person| who.contains(&member(*person))));
 }
+
+#[test]
+fn line_66_what_was_heard_is_known_and_changes_nothing() {
+    let (group, effect) = wanting();
+    let one = fresh(wanted(&group, &effect));
+    let told = [told(&one), say_promise(&group, 1, 1, Some(&one)), say_commit(&group, 1, one.report())];
+    let mut voter = Voter::new(&group, 3);
+    for message in &told {
+        assert!(!voter.ballots.knows(message));
+        voter.hear(&group, 0, message).unwrap();
+        assert!(voter.ballots.knows(message));
+        let (said, status) = (voter.said.len(), voter.ballots.status());
+        voter.hear(&group, 0, message).unwrap();
+        assert_eq!((voter.said.len(), voter.ballots.status()), (said, status));
+    }
+    assert!(!voter.ballots.knows(&say_promise(&group, 1, 2, Some(&one))), "another ballot");
+    assert!(!voter.ballots.knows(&say_promise(&group, 2, 1, Some(&one))), "another voter");
+    assert!(!voter.ballots.knows(&say_promise(&group, 1, 1, None)), "another report");
+    let mut commit = say_commit(&group, 1, one.report());
+    let BallotMessage::Commit { commit: inner, .. } = &mut commit else { panic!("a commit") };
+    inner.signature.algorithm = folkmoot_base::Algorithm::Ed25519;
+    assert!(!voter.ballots.knows(&commit), "another signature");
+    voter.hear(&group, 0, &say_commit(&group, 2, one.report())).unwrap();
+    assert!(voter.stands.is_some());
+    assert!(voter.ballots.knows(&say_commit(&group, 0, one.report())), "it stands without that one");
+}

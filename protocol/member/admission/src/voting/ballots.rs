@@ -109,6 +109,10 @@ impl Deciding {
         message: BallotMessage,
         out: &mut Out,
     ) -> Result<(), AdmissionError> {
+        let head = call.transcript.state().head();
+        if self.ballots.as_ref().is_some_and(|(of, ballots)| *of == head && ballots.knows(&message)) {
+            return Ok(());
+        }
         call.transcript.check_message(&message).map_err(AdmissionError::PeerBallot)?;
         let heard = self.with(call, out, |ballots, look| ballots.hear(look, message));
         heard.unwrap_or(Ok(())).map_err(|why| AdmissionError::PeerBallot(why.into()))

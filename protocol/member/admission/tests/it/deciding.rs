@@ -324,8 +324,7 @@ fn adm_35_a_former_voter_is_not_heard_on_the_next_decision() {
     bus.pass(5);
     let parent = bus.players[2].transcript.state().head();
     for message in words(&bus, &dan, parent, &proposal) {
-        let heard = bus.input(2, say(&dan, message));
-        assert_eq!(heard, Err(AdmissionError::PeerNotMember(dan.member())));
+        assert_eq!(bus.input(2, say(&dan, message)), Err(AdmissionError::PeerNotMember(dan.member())));
     }
 }
 
@@ -333,9 +332,8 @@ fn adm_35_a_former_voter_is_not_heard_on_the_next_decision() {
 fn adm_35_a_forged_ballot_message_is_refused() {
     let mut bus = Bus::new(3, 2);
     let proposal = about_to_decide(&mut bus);
-    let parent = bus.players[2].transcript.state().head();
-    let [anna, ben] =
-        [(1, "founder1"), (2, "founder2")].map(|(seed, name)| crate::common::person(name, seed));
+    let parent = proposal.parent();
+    let [anna, ben] = [1, 2].map(|seed| crate::common::person(&format!("founder{seed}"), seed));
     for message in words(&bus, &ben, parent, &proposal) {
         let mut forged = message;
         match &mut forged {
@@ -349,11 +347,10 @@ fn adm_35_a_forged_ballot_message_is_refused() {
     let mut altered = words(&bus, &anna, parent, &proposal).remove(2);
     let BallotMessage::Proposal(inner) = &mut altered else { panic!("a proposal") };
     inner.decision.effects[0].proofs[0].expires.0 += 1;
-    let report = inner.report();
     let statement = Statement::Propose {
         parent,
         ballot: 0,
-        decision: report.decision,
+        decision: inner.report().decision,
         promises: digest(&[b"folkmoot promises v1\0"]),
     };
     inner.stages[0].signature = sign(&bus, &anna, &statement);
@@ -365,6 +362,17 @@ fn adm_35_a_forged_ballot_message_is_refused() {
     bus.everyone(&say(&anna, BallotMessage::Proposal(proposal)));
     bus.settle();
     assert_eq!(number(&bus, 2), 1);
+}
+
+#[test]
+fn adm_35_what_was_heard_is_not_verified_again() {
+    let mut bus = Bus::new(3, 2);
+    let proposal = about_to_decide(&mut bus);
+    let (parent, ben) = (proposal.parent(), crate::common::person("founder2", 2));
+    let forged = say(&ben, words(&bus, &ben, parent, &proposal).remove(2));
+    assert!(bus.input(2, forged.clone()).is_err());
+    bus.input(2, say(&ben, BallotMessage::Proposal(proposal))).unwrap();
+    assert_eq!(bus.input(2, forged), Ok(()));
 }
 
 fn is_member(bus: &Bus, who: usize, which: usize) -> bool {

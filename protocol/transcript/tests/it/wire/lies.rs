@@ -4,7 +4,8 @@ use super::{Group, LATER, NOW, person, remove};
 use folkmoot_base::UnixTime;
 use folkmoot_identity::{CertificateError, Request, Verdict};
 use folkmoot_transcript::{
-    BallotMessage, Change, Effect, Item, ItemError, ROTATE_LABEL, SignedApproval, Unproposed, admission,
+    BallotMessage, Change, Effect, Item, ItemError, ROTATE_LABEL, SignedApproval, Taken, Unproposed,
+    admission,
 };
 
 #[test]
@@ -175,7 +176,13 @@ fn line_64_a_decision_stands_by_the_signatures_in_it() {
     few.commits.truncate(1);
     let refused = before.clone().take(&Item::Decision(few).encode(), Some(NOW)).unwrap_err();
     assert_eq!(refused, ItemError::Decision(Unproposed::Commits));
-    assert!(before.clone().take(&stood[0].encode(), Some(NOW)).unwrap().advanced);
+    let mut after = before.clone();
+    assert!(after.take(&stood[0].encode(), Some(NOW)).unwrap().advanced);
+    // Whoever hands it over again, with whatever signatures, says nothing new.
+    let mut forged = good.clone();
+    forged.commits[0].signature = forged.commits[1].signature.clone();
+    assert_eq!(after.take(&Item::Decision(forged).encode(), Some(NOW)).unwrap(), Taken::default());
+    assert_eq!(after.line().decisions().get(&1), Some(good));
 }
 
 #[test]
