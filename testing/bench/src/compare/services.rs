@@ -23,7 +23,16 @@ impl Row {
     }
 }
 
-/// Runs all in turn, and prints medians and ratios.
+/// Agreed order below its best rate, with messages of one size.
+struct Below {
+    bytes: u32,
+    /// Messages a second that all together sent in the last run.
+    rate: f64,
+    runs: Vec<Outcome>,
+}
+
+/// Runs all in turn, and prints medians and ratios. Agreed order below its best rate has a run in
+/// each round, at a part of the median so far. So a host that becomes slower is slower for both.
 pub(super) async fn services(bench: &Bench<'_>, json: bool) -> Result<(), Failure> {
     let all = Ordering::value_variants();
     let progress = bench.progress(bench.sizes.len() * (all.len() + 1));
@@ -31,21 +40,20 @@ pub(super) async fn services(bench: &Bench<'_>, json: bool) -> Result<(), Failur
     for bytes in bench.sizes.iter().copied() {
         let start = rows.len();
         rows.extend(all.iter().map(|service| Row { bytes, service: *service, runs: Vec::new() }));
+        let mut slower = Below { bytes, rate: 0.0, runs: Vec::new() };
         for _ in 0..bench.options.rounds {
             for row in rows.iter_mut().skip(start) {
                 row.runs.push(progress.during(run(bench, row, None)).await?);
                 progress.step();
             }
-        }
-        let agreed = rows.iter().skip(start).find(|row| row.service == Ordering::Agreed);
-        let Some(agreed) = agreed else { continue };
-        let rate = agreed.rate() * BELOW / bench.senders as f64;
-        let mut runs = Vec::new();
-        for _ in 0..bench.options.rounds {
-            runs.push(progress.during(run(bench, agreed, Some(rate))).await?);
+            let agreed = rows.iter().skip(start).find(|row| row.service == Ordering::Agreed);
+            let Some(agreed) = agreed else { continue };
+            slower.rate = agreed.rate() * BELOW;
+            let rate = slower.rate / bench.senders as f64;
+            slower.runs.push(progress.during(run(bench, agreed, Some(rate))).await?);
             progress.step();
         }
-        below.push((bytes, rate, runs));
+        below.push(slower);
     }
     drop(progress);
     let report = report(bench, &rows, &below);
@@ -62,7 +70,7 @@ async fn run(bench: &Bench<'_>, row: &Row, rate: Option<f64>) -> Result<Outcome,
     bench.own("ring", row.bytes, &words).await
 }
 
-fn report(bench: &Bench<'_>, rows: &[Row], below: &[(u32, f64, Vec<Outcome>)]) -> Value {
+fn report(bench: &Bench<'_>, rows: &[Row], below: &[Below]) -> Value {
     let services = rows.iter().map(|row| {
         let agreed = rows.iter().find(|one| one.bytes == row.bytes && one.service == Ordering::Agreed);
         let rate = agreed.map(Row::rate).filter(|rate| *rate > 0.0);
@@ -71,11 +79,13 @@ fn report(bench: &Bench<'_>, rows: &[Row], below: &[(u32, f64, Vec<Outcome>)]) -
             "to_agreed": rate.map(|rate| round(row.rate() / rate)),
         })
     });
-    let below = below.iter().map(|(bytes, rate, runs)| {
-        let late = |of: fn(&Outcome) -> Option<f64>| median(runs.iter().filter_map(of).collect());
+    let below = below.iter().map(|below| {
+        let late =
+            |of: fn(&Outcome) -> Option<f64>| -> Vec<f64> { below.runs.iter().filter_map(of).collect() };
+        let slow = late(|run| run.p99_us);
         json!({
-            "bytes": bytes, "messages_per_second": (rate * bench.senders as f64).round(),
-            "p50_us": late(|run| run.p50_us), "p99_us": late(|run| run.p99_us),
+            "bytes": below.bytes, "messages_per_second": below.rate.round(), "p99_us_of_each_run": slow,
+            "p50_us": median(late(|run| run.p50_us)), "p99_us": median(slow.clone()),
         })
     });
     json!({
