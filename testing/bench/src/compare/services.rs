@@ -26,13 +26,14 @@ impl Row {
 /// Agreed order below its best rate, with messages of one size.
 struct Below {
     bytes: u32,
-    /// Messages a second that all together sent in the last run.
+    /// Messages a second that all together sent in the last run; those before it were at 80 % of
+    /// the medians of their time.
     rate: f64,
     runs: Vec<Outcome>,
 }
 
 /// Runs all in turn, and prints medians and ratios. Agreed order below its best rate has a run in
-/// each round, at a part of the median so far. So a host that becomes slower is slower for both.
+/// each round, at a part of the median so far: a host that becomes slower is slower for both.
 pub(super) async fn services(bench: &Bench<'_>, json: bool) -> Result<(), Failure> {
     let all = Ordering::value_variants();
     let progress = bench.progress(bench.sizes.len() * (all.len() + 1));
