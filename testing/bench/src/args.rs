@@ -284,6 +284,13 @@ pub(crate) struct BenchRing {
     /// How many messages a second each sender sends, whatever comes back, in place of a window.
     #[arg(long, value_name = "NUMBER", conflicts_with = "window", value_parser = rate)]
     pub(crate) rate: Option<f64>,
+    /// Measures how fast the processors are meanwhile, in bytes that one hashes in a nanosecond. That
+    /// takes less than one hundredth of their time.
+    #[arg(long)]
+    pub(crate) speed: bool,
+    /// The --rate is meant for processors that are so fast; it follows how fast they are now.
+    #[arg(long, value_name = "SPEED", requires = "rate", value_parser = rate)]
+    pub(crate) at_speed: Option<f64>,
     /// How often each change is made. The output has medians.
     #[arg(long, value_name = "NUMBER", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1_000))]
     pub(crate) times: u16,

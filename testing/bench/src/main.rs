@@ -30,6 +30,7 @@ mod price;
 mod reference;
 mod ring;
 mod saved;
+mod speed;
 mod split;
 mod stacks;
 mod transcript;

@@ -127,6 +127,7 @@ impl Corosync {
             p50_us: Some(most(|row| row.p50_us)),
             p99_us: Some(most(|row| row.p99_us)),
             p50_after_others_us: None,
+            speed: None,
         })
     }
 }

@@ -204,6 +204,7 @@ mod tests {
                 p50_us: Some(p50 + more),
                 p99_us: Some(2.0 * p50),
                 p50_after_others_us: Some(if row.kind == Kind::Fifo { p50 / 2.0 } else { p50 }),
+                speed: None,
             };
             row.runs = vec![run(-1.0), run(0.0), run(900.0)];
         }

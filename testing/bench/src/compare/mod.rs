@@ -68,6 +68,8 @@ struct Outcome {
     p99_us: Option<f64>,
     /// The same of messages that came after one of another sender.
     p50_after_others_us: Option<f64>,
+    /// Of the processors, where it is measured: bytes that one hashes in a nanosecond.
+    speed: Option<f64>,
 }
 
 /// All runs of one system with messages of one size.
@@ -223,6 +225,7 @@ fn outcome(told: &Value) -> Option<Outcome> {
         p50_us: late("p50_us"),
         p99_us: late("p99_us"),
         p50_after_others_us: late("p50_after_others_us"),
+        speed: told.get("speed").and_then(Value::as_f64),
     })
 }
 
@@ -312,6 +315,7 @@ mod tests {
             p50_us: None,
             p99_us: None,
             p50_after_others_us: None,
+            speed: None,
         };
         Row { system, bytes, runs: runs.iter().map(run).collect() }
     }
@@ -339,7 +343,7 @@ mod tests {
     fn what_benches_print_is_read_and_a_row_becomes_a_point() {
         let told = json!({
             "minimum": { "messages_per_second": 12.0 }, "cpu_us_per_message": 1.5,
-            "slowest": { "p50_us": 7.0, "p99_us": 9.0, "p50_after_others_us": 8.0 },
+            "slowest": { "p50_us": 7.0, "p99_us": 9.0, "p50_after_others_us": 8.0 }, "speed": 2.0,
         });
         let read = Outcome {
             messages_per_second: 12.0,
@@ -347,6 +351,7 @@ mod tests {
             p50_us: Some(7.0),
             p99_us: Some(9.0),
             p50_after_others_us: Some(8.0),
+            speed: Some(2.0),
         };
         assert_eq!(outcome(&told), Some(read));
         assert_eq!(outcome(&json!({ "minimum": {} })), None);

@@ -5,6 +5,7 @@ use clap::ValueEnum as _;
 use folkmoot_cli::exit::Failure;
 use folkmoot_cli::show::{data, table};
 use folkmoot_cli::values::Ordering;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 /// The part of the best rate at which latency is measured.
@@ -21,40 +22,58 @@ impl Row {
     fn rate(&self) -> f64 {
         median(self.runs.iter().map(|run| run.messages_per_second).collect()).unwrap_or(0.0)
     }
+
+    /// The speed of the processors, and the rate that goes with it. A run on faster processors has
+    /// a higher rate, so the rate is the median of all for one speed.
+    fn rate_at_speed(&self) -> Option<(f64, f64)> {
+        let with_speed = self.runs.iter().filter_map(|run| Some((run.messages_per_second, run.speed?)));
+        let (per_speed, speeds) = with_speed.map(|(rate, speed)| (rate / speed, speed)).unzip();
+        let speed = median(speeds)?;
+        Some((speed, median(per_speed)? * speed))
+    }
+}
+
+/// What the rate of messages does while the processors become faster and slower.
+#[derive(Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum Timetable {
+    /// It stays at a part of the best rate, which is a mean of fast and slow times.
+    Constant,
+    /// It is that part of the best rate for the speed of the moment.
+    WithTheSpeed,
 }
 
 /// Agreed order below its best rate, with messages of one size.
 struct Below {
     bytes: u32,
-    /// Messages a second that all together sent in the last run; those before it were at 80 % of
-    /// the medians of their time.
-    rate: f64,
+    timetable: Timetable,
     runs: Vec<Outcome>,
 }
 
-/// Runs all in turn, and prints medians and ratios. Agreed order below its best rate has a run in
-/// each round, at a part of the median so far: a host that becomes slower is slower for both.
+/// Runs all in turn, and prints medians and ratios. Agreed order below its best rate has two runs in
+/// each round, at a part of the median so far.
 pub(super) async fn services(bench: &Bench<'_>, json: bool) -> Result<(), Failure> {
     let all = Ordering::value_variants();
-    let progress = bench.progress(bench.sizes.len() * (all.len() + 1));
+    let tables = [Timetable::Constant, Timetable::WithTheSpeed];
+    let progress = bench.progress(bench.sizes.len() * (all.len() + tables.len()));
     let (mut rows, mut below) = (Vec::new(), Vec::new());
     for bytes in bench.sizes.iter().copied() {
-        let start = rows.len();
+        let (first, slower) = (rows.len(), below.len());
         rows.extend(all.iter().map(|service| Row { bytes, service: *service, runs: Vec::new() }));
-        let mut slower = Below { bytes, rate: 0.0, runs: Vec::new() };
+        below.extend(tables.map(|timetable| Below { bytes, timetable, runs: Vec::new() }));
         for _ in 0..bench.options.rounds {
-            for row in rows.iter_mut().skip(start) {
-                row.runs.push(progress.during(run(bench, row, None)).await?);
+            for row in rows.iter_mut().skip(first) {
+                row.runs.push(progress.during(run(bench, row, &[])).await?);
                 progress.step();
             }
-            let agreed = rows.iter().skip(start).find(|row| row.service == Ordering::Agreed);
-            let Some(agreed) = agreed else { continue };
-            slower.rate = agreed.rate() * BELOW;
-            let rate = slower.rate / bench.senders as f64;
-            slower.runs.push(progress.during(run(bench, agreed, Some(rate))).await?);
-            progress.step();
+            let agreed = rows.iter().skip(first).find(|row| row.service == Ordering::Agreed);
+            for below in below.iter_mut().skip(slower) {
+                let Some(agreed) = agreed else { continue };
+                let words = timetable(bench, agreed, below.timetable);
+                below.runs.push(progress.during(run(bench, agreed, &words)).await?);
+                progress.step();
+            }
         }
-        below.push(slower);
     }
     drop(progress);
     let report = report(bench, &rows, &below);
@@ -62,12 +81,23 @@ pub(super) async fn services(bench: &Bench<'_>, json: bool) -> Result<(), Failur
     Ok(())
 }
 
-async fn run(bench: &Bench<'_>, row: &Row, rate: Option<f64>) -> Result<Outcome, Failure> {
-    let (senders, rate) = (bench.senders.to_string(), rate.map(|rate| rate.to_string()));
+/// Options of a run below the best rate.
+fn timetable(bench: &Bench<'_>, agreed: &Row, timetable: Timetable) -> Vec<String> {
+    let each = |rate: f64| (rate * BELOW / bench.senders as f64).to_string();
+    match (timetable, agreed.rate_at_speed()) {
+        (Timetable::WithTheSpeed, Some((speed, rate))) => {
+            vec!["--rate".into(), each(rate), "--at-speed".into(), speed.to_string()]
+        }
+        _ => vec!["--rate".into(), each(agreed.rate())],
+    }
+}
+
+async fn run(bench: &Bench<'_>, row: &Row, more: &[String]) -> Result<Outcome, Failure> {
+    let senders = bench.senders.to_string();
     let service = row.service.to_possible_value();
     let service = service.as_ref().map_or("agreed", |service| service.get_name());
-    let mut words = vec!["--service", service, "--senders", &senders];
-    words.extend(rate.iter().flat_map(|rate| ["--rate", rate]));
+    let mut words = vec!["--service", service, "--senders", &senders, "--speed"];
+    words.extend(more.iter().map(String::as_str));
     bench.own("ring", row.bytes, &words).await
 }
 
@@ -77,16 +107,16 @@ fn report(bench: &Bench<'_>, rows: &[Row], below: &[Below]) -> Value {
         let rate = agreed.map(Row::rate).filter(|rate| *rate > 0.0);
         json!({
             "service": row.service, "bytes": row.bytes, "messages_per_second": row.rate().round(),
-            "to_agreed": rate.map(|rate| round(row.rate() / rate)),
+            "to_agreed": rate.map(|rate| round(row.rate() / rate)), "speed": row.rate_at_speed().map(|(speed, _)| round(speed)),
         })
     });
     let below = below.iter().map(|below| {
-        let late =
-            |of: fn(&Outcome) -> Option<f64>| -> Vec<f64> { below.runs.iter().filter_map(of).collect() };
-        let slow = late(|run| run.p99_us);
+        let all = |of: fn(&Outcome) -> Option<f64>| -> Vec<f64> { below.runs.iter().filter_map(of).collect() };
+        let (rates, slow) = (all(|run| Some(run.messages_per_second)), all(|run| run.p99_us));
         json!({
-            "bytes": below.bytes, "messages_per_second": below.rate.round(), "p99_us_of_each_run": slow,
-            "p50_us": median(late(|run| run.p50_us)), "p99_us": median(slow.clone()),
+            "bytes": below.bytes, "rate": below.timetable, "messages_per_second": median(rates),
+            "p50_us": median(all(|run| run.p50_us)), "p99_us": median(slow.clone()), "p99_us_of_each_run": slow,
+            "speed_of_each_run": all(|run| run.speed.map(round)),
         })
     });
     json!({
@@ -98,7 +128,34 @@ fn report(bench: &Bench<'_>, rows: &[Row], below: &[Below]) -> Value {
 
 fn for_people(report: &Value) -> String {
     let services = rows_of(report, "services", &["service", "bytes", "messages_per_second", "to_agreed"]);
-    let below = rows_of(report, "below_the_best_rate", &["bytes", "messages_per_second", "p50_us", "p99_us"]);
+    let fields = ["bytes", "rate", "messages_per_second", "p50_us", "p99_us"];
+    let below = rows_of(report, "below_the_best_rate", &fields);
     let services = table(&["SERVICE", "BYTES", "MSG/S", "TO AGREED"], &services);
-    format!("{services}\n\n{}", table(&["BYTES", "AGREED, MSG/S", "P50 US", "P99 US"], &below))
+    format!("{services}\n\n{}", table(&["BYTES", "RATE", "AGREED, MSG/S", "P50 US", "P99 US"], &below))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Outcome, Row};
+    use folkmoot_cli::values::Ordering;
+
+    #[test]
+    fn a_rate_on_fast_processors_and_one_on_slow_ones_are_made_comparable() {
+        let run = |(messages_per_second, speed): (f64, Option<f64>)| Outcome {
+            messages_per_second,
+            cpu_us_per_message: None,
+            p50_us: None,
+            p99_us: None,
+            p50_after_others_us: None,
+            speed,
+        };
+        let row = |runs: &[(f64, Option<f64>)]| Row {
+            bytes: 100,
+            service: Ordering::Agreed,
+            runs: runs.iter().copied().map(run).collect(),
+        };
+        let runs = [(300.0, Some(3.0)), (100.0, Some(1.0)), (220.0, Some(2.0))];
+        assert_eq!(row(&runs).rate_at_speed(), Some((2.0, 200.0)), "a hundred for each unit of speed");
+        assert_eq!(row(&[(300.0, None)]).rate_at_speed(), None, "nobody measured it");
+    }
 }

@@ -3,6 +3,7 @@
 use super::herd::Herd;
 use super::words::{Counts, Heard, Load, Order, Pace, Said, between, now, sum};
 use crate::args::{BenchRing, RingMode};
+use crate::speed::SpeedMeter;
 use folkmoot_cli::exit::Failure;
 use folkmoot_cli::progress::Progress;
 use folkmoot_cli::values::Ordering;
@@ -13,6 +14,9 @@ use std::time::Duration;
 const WARM_UP: Duration = Duration::from_secs(1);
 /// Sending goes on for so long after the measured time, so that its end is not quieter.
 const AFTER: Duration = Duration::from_millis(100);
+
+/// How often the senders are told how fast the processors are.
+const TELL: Duration = Duration::from_millis(10);
 
 /// Sends for a while, and reports what each receiver had.
 pub(crate) async fn load(
@@ -36,7 +40,13 @@ pub(crate) async fn load(
         pace: pace(options),
     };
     herd.order(&senders, &Order::Load(order)).await?;
-    tokio::time::sleep(WARM_UP + seconds + AFTER).await;
+    let speed = if options.at_speed.is_some() || options.speed {
+        Some(attend(herd, options, (from, to)).await?)
+    } else {
+        tokio::time::sleep(WARM_UP + seconds).await;
+        None
+    };
+    tokio::time::sleep(AFTER).await;
     let sent = |said: Said| if let Said::Sent(sent) = said { Some(sent) } else { None };
     let sent: u64 = herd.expect(&senders, "the end of sending", sent).await?.into_iter().sum();
     progress.step();
@@ -48,8 +58,27 @@ pub(crate) async fn load(
     let mut report = report(options, herd.formed.1, sent, &told);
     if let Some(report) = report.as_object_mut() {
         report.insert("configurations".into(), installed.unwrap_or(0).into());
+        report.insert("speed".into(), speed.map(round).into());
     }
     Ok(report)
+}
+
+/// Measures how fast the processors are until the measured time ends, and tells the senders if their
+/// rate follows that. The mean of the measured time.
+async fn attend(herd: &mut Herd, options: &BenchRing, (from, to): (u64, u64)) -> Result<f64, Failure> {
+    let meter = SpeedMeter::start()?;
+    let (mut sum, mut looks) = (0.0, 0_u32);
+    while now() < to {
+        tokio::time::sleep(TELL).await;
+        let speed = meter.now();
+        if now() >= from {
+            (sum, looks) = (sum + speed, looks + 1);
+        }
+        if let Some(meant) = options.at_speed {
+            herd.order(&options.who(), &Order::Speed(speed / meant)).await?;
+        }
+    }
+    Ok(sum / f64::from(looks.max(1)))
 }
 
 fn pace(options: &BenchRing) -> Pace {

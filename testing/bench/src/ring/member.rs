@@ -12,6 +12,7 @@ use folkmoot::tools::MemberHandle;
 use folkmoot::{Event, Faults, Folkmoot, Locator, Options, Session};
 use folkmoot_cli::exit::{Exit, Failure};
 use folkmoot_cli::values::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering as Memory};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
@@ -43,6 +44,8 @@ struct Hand {
     paths: Paths,
     shared: Arc<Mutex<Shared>>,
     room: Arc<Semaphore>,
+    /// Bits of the last `Order::Speed`.
+    speed: Arc<AtomicU64>,
 }
 
 /// Runs a member until the bench closes its standard input.
@@ -67,6 +70,7 @@ pub(crate) async fn member(start: Start) -> Result<(), Failure> {
         paths: start.paths,
         shared: Arc::default(),
         room: Arc::new(Semaphore::new(0)),
+        speed: Arc::new(AtomicU64::new(1.0_f64.to_bits())),
     };
     let orders = tokio::spawn(hand.clone().orders());
     tokio::pin!(orders);
@@ -132,6 +136,7 @@ impl Hand {
                 tokio::spawn(self.clone().measure(from, to));
             }
             Order::Load(load) => drop(tokio::spawn(self.clone().load(load))),
+            Order::Speed(speed) => self.speed.store(speed.to_bits(), Memory::Relaxed),
             Order::Tally { count } => drop(tokio::spawn(self.clone().tally(count))),
             Order::Cut { from } => {
                 let from = from.iter().map(|one| locator(one)).collect::<Result<Vec<_>, _>>()?;
@@ -218,9 +223,9 @@ impl Hand {
     /// By a timetable. A message that is late because the one before it had to wait counts from
     /// when it should have gone.
     async fn by_clock(&self, load: &Load, rate: f64) -> Result<u64, Failure> {
-        let (began, mut woke, mut sent) = (now(), 0, 0);
+        let (began, mut after, mut woke, mut sent) = (now(), 0.0, 0, 0);
         loop {
-            let due = began.saturating_add((sent as f64 / rate * 1e9) as u64);
+            let due = began.saturating_add(after as u64);
             if due >= load.until {
                 return Ok(sent);
             }
@@ -230,6 +235,7 @@ impl Hand {
             }
             self.send(load, sent, due.max(woke)).await?;
             sent += 1;
+            after += 1e9 / (rate * f64::from_bits(self.speed.load(Memory::Relaxed)));
         }
     }
 

@@ -53,7 +53,7 @@ pub(crate) struct Start {
 pub(crate) enum Pace {
     /// As soon as fewer than so many of its own are on their way.
     Window(u32),
-    /// So often a second, whatever comes back.
+    /// So often a second, whatever comes back; times the last `Order::Speed`.
     Rate(f64),
     /// Every 5 to 15 ms, at random.
     Lone,
@@ -76,6 +76,8 @@ pub(crate) enum Order {
     Mark { from: u64, to: u64, service: Ordering },
     /// Send.
     Load(Load),
+    /// How fast the processors are now, as a part of the speed that a rate is meant for.
+    Speed(f64),
     /// Tell what was delivered, once that is so many.
     Tally { count: u64 },
     /// Nothing goes to these places and comes from them, until `Heal`.
