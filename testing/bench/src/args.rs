@@ -49,9 +49,19 @@ pub(crate) enum Bench {
     /// Measures what a newcomer is given of an old group, and how long it takes to verify that on
     /// one core.
     Line(BenchLine),
+    /// Measures how steady the processors are: how fast each is in slow and in fast hundredths of a
+    /// second. All are busy meanwhile.
+    Speed(BenchSpeed),
     /// Draws the chart of what earlier runs of `keying`, `admission` or `compare` printed with
     /// --json. It measures nothing.
     Chart(BenchChart),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchSpeed {
+    /// How long to measure.
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=600))]
+    pub(crate) seconds: u32,
 }
 
 #[derive(Debug, Args)]
@@ -284,8 +294,8 @@ pub(crate) struct BenchRing {
     /// How many messages a second each sender sends, whatever comes back, in place of a window.
     #[arg(long, value_name = "NUMBER", conflicts_with = "window", value_parser = rate)]
     pub(crate) rate: Option<f64>,
-    /// Measures how fast the processors are meanwhile, in bytes that one hashes in a nanosecond. That
-    /// takes less than one hundredth of their time.
+    /// Measures how fast the processors are meanwhile, in bytes that one hashes in a nanosecond.
+    /// That takes less than one hundredth of their time.
     #[arg(long)]
     pub(crate) speed: bool,
     /// The --rate is meant for processors that are so fast; it follows how fast they are now.

@@ -83,6 +83,7 @@ async fn dispatch(Cli { json, bench }: Cli) -> Result<(), Failure> {
         Bench::Transcript(options) => transcript::transcript(&options, json),
         Bench::Admission(options) => admission::admission(&options, json).await,
         Bench::Line(options) => line::line(&options, json),
+        Bench::Speed(options) => speed::speed(&options, json),
         Bench::Chart(options) => saved::chart(&options),
     }
 }

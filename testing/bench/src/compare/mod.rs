@@ -293,7 +293,7 @@ fn for_people(rows: &[Row], report: &Value) -> String {
 }
 
 /// These fields of all in a list of a report, as cells of a table.
-fn rows_of(report: &Value, list: &str, fields: &[&str]) -> Vec<Vec<String>> {
+pub(crate) fn rows_of(report: &Value, list: &str, fields: &[&str]) -> Vec<Vec<String>> {
     let cell = |of: &Value, field: &str| match of.get(field) {
         Some(Value::String(text)) => text.clone(),
         None | Some(Value::Null) => String::new(),

@@ -50,8 +50,8 @@ struct Below {
     runs: Vec<Outcome>,
 }
 
-/// Runs all in turn, and prints medians and ratios. Agreed order below its best rate has two runs in
-/// each round, at a part of the median so far.
+/// Runs all in turn, and prints medians and ratios. Agreed order below its best rate has two runs
+/// in each round, at a part of the median so far.
 pub(super) async fn services(bench: &Bench<'_>, json: bool) -> Result<(), Failure> {
     let all = Ordering::value_variants();
     let tables = [Timetable::Constant, Timetable::WithTheSpeed];

@@ -63,8 +63,8 @@ pub(crate) async fn load(
     Ok(report)
 }
 
-/// Measures how fast the processors are until the measured time ends, and tells the senders if their
-/// rate follows that. The mean of the measured time.
+/// Measures how fast the processors are until the measured time ends, and tells the senders if
+/// their rate follows that. The mean of the measured time.
 async fn attend(herd: &mut Herd, options: &BenchRing, (from, to): (u64, u64)) -> Result<f64, Failure> {
     let meter = SpeedMeter::start()?;
     let (mut sum, mut looks) = (0.0, 0_u32);
