@@ -3,6 +3,7 @@
 use crate::plan::{Plan, Step};
 use crate::run::{capture, has, root, run};
 use crate::tidy::tidy;
+use std::num::NonZero;
 use std::path::Path;
 use std::thread;
 
@@ -94,13 +95,19 @@ fn tests_and_model() -> Result<(), String> {
     // What the groups of the tests have signed is kept for the step that has others read it.
     let papers = built("papers");
     let _ = std::fs::remove_dir_all(&papers);
-    let tested =
-        run(&format!("env FOLKMOOT_PAPERS={papers} cargo test --workspace --quiet --no-fail-fast")).map(drop);
+    let environment = format!("env FOLKMOOT_PAPERS={papers} RUST_TEST_THREADS={}", at_once());
+    let tested = run(&format!("{environment} cargo test --workspace --quiet --no-fail-fast")).map(drop);
     let modelled = model.join().unwrap_or_else(|_| Err(String::from("the model's thread ended early")));
     match (tested, modelled) {
         (Err(tests), Err(model)) => Err(format!("{tests}; {model}")),
         (tested, modelled) => tested.and(modelled),
     }
+}
+
+/// How many tests of a program run at once. Half of the time those with real processes wait for a
+/// timeout or for each other, and leave the processors idle.
+fn at_once() -> usize {
+    thread::available_parallelism().map_or(2, NonZero::get) * 3 / 2
 }
 
 /// Every state of three members and three changes; with a rule off, the deadlock that the rule is
