@@ -1,12 +1,12 @@
 //! How fast the processors are at the moment.
 //!
-//! A virtual processor is often one of two threads of a core, and somebody else's work on the other
-//! thread makes it slower by a third. The system calls no time stolen then. So the meter hashes a
-//! text on each processor, 200 times a second, and reads the thread's clock before and after it.
+//! A virtual processor can be one of two threads of a core, and then somebody else's work on the
+//! other thread makes it slower, without any time that the system calls stolen. So the meter hashes
+//! a text on each processor, 200 times a second, and reads the thread's clock before and after it.
 //!
-//! Six pieces of work were tried: multiplying, shifting, sorting, a tree, copying, hashing. Hashing
-//! follows the rate of `bench ring` best: over 14 runs from 107,000 to 166,000 messages a second,
-//! the correlation was 0.97. The text is short, so it matters little what else is in the caches.
+//! Hashing follows the rate of `bench ring` about as well as sorting does, and better than copying
+//! (docs/performance.md, "Services"). The text is short, so it matters little what else is in the
+//! caches.
 
 use crate::args::BenchSpeed;
 use crate::compare::rows_of;
