@@ -15,7 +15,8 @@
 //! Bounds: [`crate::SENDS_WAITING_MAX`] messages of each group and [`ORDERS_WAITING_MAX`] orders
 //! wait, then callers wait; [`crate::EVENTS_WAITING_MAX`] events or
 //! [`crate::EVENT_BYTES_WAITING_MAX`] bytes wait for the application, then the engine ends with
-//! [`RuntimeError::LocalSlowReader`], so that one slow program cannot hold up a ring.
+//! [`RuntimeError::LocalSlowReader`], so that one slow program cannot hold up a ring. Unreliable
+//! messages take half of either bound at most, and more are dropped: they alone end no engine.
 
 use crate::names::Names;
 use crate::outcome::{Answer, Outcomes};
@@ -81,6 +82,8 @@ impl Sending {
 pub enum Note {
     /// Nothing but its size in bytes.
     Size(usize),
+    /// An unreliable message of so many bytes. It is dropped if too much waits for the application.
+    Unreliable(usize),
     /// A message just handed in was refused; of several, the last one that was not yet.
     SendFailed(String),
     /// The group has a view with us in it.
@@ -116,6 +119,8 @@ pub struct Counters {
     pub wakes: u64,
     /// Turns in which a timer woke it.
     pub timers: u64,
+    /// Unreliable messages that the application was not told, since too much waited for it.
+    pub untold: u64,
     /// What its transport did.
     pub wire: folkmoot_transport::Counters,
 }
@@ -336,7 +341,8 @@ impl<G: Ground, U: UpperStack, W: Wire> Engine<G, U, W> {
             Order::Look(look) => self.look(look),
             Order::Send(message) => self.send_now(message),
             Order::Count(tell) => {
-                let counters = Counters { wire: self.wire.counters(), ..self.turn.counters };
+                let (wire, untold) = (self.wire.counters(), self.outcomes.untold());
+                let counters = Counters { wire, untold, ..self.turn.counters };
                 // A caller that has gone away does not mind.
                 let _ = tell.send(counters);
             }
@@ -446,14 +452,18 @@ fn gather<G: Ground, U: UpperStack>(
             Output::Trace(trace) => tracing::debug!(layer = trace.layer, "{}", trace.text),
             Output::Event(event) => {
                 let note = machine.upper.note(&event);
-                outcomes.event(event, if let Note::Size(bytes) = note { bytes } else { 0 });
+                match note {
+                    Note::Size(bytes) => outcomes.event(event, bytes),
+                    Note::Unreliable(bytes) => outcomes.unreliable(event, bytes),
+                    _ => outcomes.event(event, 0),
+                }
                 match note {
                     Note::SendFailed(reason) => {
                         (turn.refused, turn.refusal) = (turn.refused.saturating_add(1), reason);
                     }
                     Note::In(group) => drop(turn.outside.remove(&group)),
                     Note::Out(group) => drop(turn.outside.insert(group)),
-                    Note::Size(_) => {}
+                    Note::Size(_) | Note::Unreliable(_) => {}
                 }
             }
         }

@@ -65,12 +65,14 @@ pub(crate) struct Outcomes<E> {
     told: Told<E>,
     /// Events and bytes that wait, wherever.
     waiting: (usize, usize),
+    /// Unreliable messages that were dropped, since too much waited.
+    untold: u64,
 }
 
 impl<E> Outcomes<E> {
     pub(crate) fn new(store: Writer, events: mpsc::Sender<Told<E>>, spare: mpsc::Receiver<Told<E>>) -> Self {
         let (gathered, flying, told, waiting) = Default::default();
-        Self { store, events, spare, gathered, flying, told, waiting }
+        Self { store, events, spare, gathered, flying, told, waiting, untold: 0 }
     }
 
     pub(crate) fn persist(&mut self, persist: Persist) {
@@ -92,6 +94,22 @@ impl<E> Outcomes<E> {
     pub(crate) fn event(&mut self, event: E, size: usize) {
         self.waiting = (self.waiting.0.saturating_add(1), self.waiting.1.saturating_add(size));
         self.gathered.told.push_back((event, size));
+    }
+
+    /// As [`Self::event`], of an unreliable message. Those take half of the room at most, so that
+    /// nobody can end a program by sending more of them than it reads.
+    pub(crate) fn unreliable(&mut self, event: E, size: usize) {
+        let (count, bytes) = self.waiting;
+        if count < EVENTS_WAITING_MAX / 2 && bytes.saturating_add(size) < EVENT_BYTES_WAITING_MAX / 2 {
+            self.event(event, size);
+        } else {
+            self.untold = self.untold.saturating_add(1);
+        }
+    }
+
+    /// How many unreliable messages were dropped.
+    pub(crate) fn untold(&self) -> u64 {
+        self.untold
     }
 
     /// Whether the engine has to wait for the disk.

@@ -161,7 +161,7 @@ impl<U: UpperStack> UpperStack for Attached<U> {
     /// A refusal, or a view, of another party's is nothing to those who wait for the host.
     fn note(&self, (party, event): &Self::Event) -> Note {
         match self.host().note(event) {
-            Note::Size(bytes) => Note::Size(bytes),
+            note @ (Note::Size(_) | Note::Unreliable(_)) => note,
             note if *party == self.host_id() => note,
             _ => Note::Size(0),
         }
@@ -184,6 +184,7 @@ impl UpperStack for MemberStack {
 
     fn note(&self, event: &Event) -> Note {
         match event {
+            Event::Message { service: Service::Unreliable, payload, .. } => Note::Unreliable(payload.len()),
             Event::Message { payload, .. } => Note::Size(payload.len()),
             Event::View { group, .. } => Note::In(*group),
             Event::Removed { group, .. } => Note::Out(*group),

@@ -372,4 +372,6 @@ pub enum Danger {
     HostWaitsForReader,
     /// Host: keeps any number of events for its application.
     HostKeepsAll,
+    /// Host: keeps unreliable messages for its application until that is ended.
+    HostKeepsUnreliable,
 }

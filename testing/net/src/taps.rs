@@ -6,7 +6,7 @@ use crate::parcel;
 use folkmoot::tools::{Command, MemberStack, Node, Note, Sending, UpperStack};
 use folkmoot::{Bytes, Event};
 use folkmoot_attach::{Ground, GroundOutput, Resolved, ToMember, ToNode, Trace, Upper, UpperOutput};
-use folkmoot_base::{Entropy, GroupId, Instant, Locator, Party, Train, UnixTime};
+use folkmoot_base::{Entropy, GroupId, Instant, Locator, Party, Service, Train, UnixTime};
 use folkmoot_sim::machine::Told;
 use folkmoot_sim::payload::shows_plaintext;
 use folkmoot_sim::record::{Leak, MessageId, Player, Shown, What};
@@ -258,6 +258,7 @@ impl UpperStack for Above {
 
     fn note(&self, event: &Event) -> Note {
         match event {
+            Event::Message { service: Service::Unreliable, payload, .. } => Note::Unreliable(payload.len()),
             Event::Message { payload, .. } => Note::Size(payload.len()),
             Event::View { group, .. } => Note::In(*group),
             Event::Removed { group, .. } => Note::Out(*group),

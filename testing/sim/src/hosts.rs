@@ -84,7 +84,8 @@ pub(crate) fn readers(rng: &mut Rng) -> Vec<(When, Step)> {
     let room = [4, 20, 60, 1_000].get(rng.below(4)).copied().unwrap_or(20);
     let mut steps = vec![(When::After(rng.range(0, 1_000_000)), Step::Deaf { who: seat(rng), micros, room })];
     for _ in 0..rng.range(3, 9) {
-        let send = Step::Send { who: seat(rng), service: Service::Agreed, bytes: 64, count: 4 };
+        let service = if rng.chance(300_000) { Service::Unreliable } else { Service::Agreed };
+        let send = Step::Send { who: seat(rng), service, bytes: 64, count: 4 };
         let step = if rng.chance(500_000) { send } else { Step::Chorus(Service::Safe) };
         steps.push((When::After(rng.range(0, 400_000)), step));
     }

@@ -61,7 +61,7 @@ const fn with(crooked: Crooked, mutant: Mutant) -> Mutant {
 }
 
 /// All of them. Every checker has at least one.
-pub const MUTANTS: [Mutant; 78] = [
+pub const MUTANTS: [Mutant; 79] = [
     at_all("evs-1-basic-delivery", Danger::RingDuplicates),
     at_one("evs-2-configuration-change", Danger::RingForeignMember),
     at_all("evs-3-self-delivery", Danger::RingDropsOwn),
@@ -139,6 +139,7 @@ pub const MUTANTS: [Mutant; 78] = [
     aimed(Aim::Twice, at_all("twice", Danger::LinkBelievesStarts)),
     aimed(Aim::Readers, calm(at_all("slow-reader", Danger::HostWaitsForReader))),
     aimed(Aim::Readers, at_all("slow-reader", Danger::HostKeepsAll)),
+    aimed(Aim::Readers, at_all("slow-reader", Danger::HostKeepsUnreliable)),
     aimed(Aim::Clocks, signing(Scheme::Frost, at_all("signing-liveness", Danger::LineOwnClock))),
 ];
 

@@ -69,12 +69,14 @@ enum Order {
     Key(bool),
     Leave,
     Flood(usize),
+    UnreliableFlood(usize),
     Send(Vec<Bytes>),
 }
 
 #[derive(Debug, PartialEq)]
 enum Heard {
     Payload(Bytes),
+    Unreliable,
     Left,
     Refused,
 }
@@ -99,6 +101,9 @@ impl Upper for App {
             Order::Leave => self.out.push_back(UpperOutput::Event(Heard::Left)),
             Order::Flood(count) => {
                 self.out.extend((0..count).map(|_| UpperOutput::Event(Heard::Payload(Bytes::new()))));
+            }
+            Order::UnreliableFlood(count) => {
+                self.out.extend((0..count).map(|_| UpperOutput::Event(Heard::Unreliable)));
             }
             Order::Send(payloads) => {
                 let good = payloads.iter().take_while(|payload| *payload != "bad").count();
@@ -132,6 +137,7 @@ impl UpperStack for App {
     fn note(&self, event: &Heard) -> Note {
         match event {
             Heard::Payload(payload) => Note::Size(payload.len()),
+            Heard::Unreliable => Note::Unreliable(0),
             Heard::Left => Note::Out(GROUP),
             Heard::Refused => Note::SendFailed("bad".into()),
         }
@@ -445,4 +451,22 @@ async fn a_reader_too_slow_is_let_go_with_an_error() {
     assert!(matches!(ended, Err(RuntimeError::LocalSlowReader(_))), "{ended:?}");
     let refused = bench.running.handle.command(Order::Key(true)).await;
     assert!(matches!(refused, Err(RuntimeError::Stopped)));
+}
+
+/// Whoever sends more unreliable messages than a program reads ends no program, and keeps nothing
+/// else from it.
+#[tokio::test]
+async fn unreliable_messages_that_nobody_reads_are_dropped_and_counted() {
+    let mut bench = bench("unreliable");
+    let (handle, sent) = (bench.running.handle.clone(), EVENTS_WAITING_MAX * 2);
+    handle.command(Order::UnreliableFlood(sent)).await.unwrap();
+    handle.command(Order::Flood(1)).await.unwrap();
+    let untold = usize::try_from(handle.counters().await.unwrap().untold).unwrap();
+    assert!(untold >= EVENTS_WAITING_MAX, "{untold}");
+    let mut read = 0;
+    while bench.running.next().await.unwrap() == Some(Heard::Unreliable) {
+        read += 1;
+    }
+    assert_eq!(read + untold, sent, "what was not told is counted, and the rest comes first");
+    bench.running.stop().await.unwrap();
 }

@@ -168,6 +168,7 @@ fn each(total: &Counts, delivered: u64, nodes: usize, seconds: f64) -> Map<Strin
         put(name, ratio(number, delivered).into());
     }
     for name in [
+        "untold",
         "dropped_here",
         "dropped_by_system",
         "socket_full",

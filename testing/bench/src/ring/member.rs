@@ -274,6 +274,7 @@ impl Hand {
             ("session_seals", session.sealed),
             ("session_openings", session.opened),
             ("copied_bytes", copied),
+            ("untold", engine.untold),
             ("token_visits", ring.visits),
             ("tokens_repeated", ring.tokens_repeated),
             ("packets_numbered", ring.numbered),

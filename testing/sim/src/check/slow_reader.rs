@@ -1,10 +1,12 @@
 //! An application that takes no events holds nobody up: what others send meanwhile comes back to
 //! them as soon as ever. And what waits for it is bounded: its process ends when more would wait.
+//! Unreliable messages take half of that room at most.
 //! The first is judged in calm schedules, where nothing else takes time.
 //! Source: host/runtime/src/engine.rs, LocalSlowReader.
 
 use super::{Broken, Checker, Story};
 use crate::record::{Entry, MessageId, Process, Record, What};
+use folkmoot_base::Service;
 use std::collections::BTreeMap;
 
 pub(super) const CHECKER: Checker =
@@ -59,7 +61,8 @@ impl Way {
         }
         self.sent.retain(|_, sent| !late(*sent));
         match &entry.what {
-            What::Sent(message, ..) if self.anew <= entry.at => {
+            // An unreliable message need not come back.
+            What::Sent(message, service, _) if self.anew <= entry.at && *service != Service::Unreliable => {
                 self.sent.insert(*message, entry.at);
             }
             What::Delivered(message, _) if message.sender() == entry.process => {
@@ -91,6 +94,13 @@ fn wait(entry: &Entry, deaf: &mut BTreeMap<Process, Waits>) -> Result<(), String
                 let Waits { room, waiting, .. } = waits;
                 return Err(format!("goes on though {waiting} events wait, and there is room for {room}"));
             }
+            let unreliable = matches!(what, What::Delivered(_, Service::Unreliable));
+            if unreliable && waits.waiting >= waits.room / 2 {
+                let Waits { room, waiting, .. } = waits;
+                return Err(format!(
+                    "an unreliable message waits though {waiting} events wait, and there is room for {room}"
+                ));
+            }
             let event = matches!(what, What::Delivered(..) | What::Garbled(_) | What::View(_) | What::Signal);
             waits.waiting += usize::from(event);
             if waits.waiting > waits.room {
@@ -106,7 +116,7 @@ mod tests {
     use super::{BACK_MICROS, CHECKER};
     use crate::check::tale::{Tale, m, p};
     use crate::record::What;
-    use folkmoot_base::Service::Agreed;
+    use folkmoot_base::Service::{Agreed, Unreliable};
 
     fn deaf(room: usize) -> Tale {
         let mut tale = Tale::default().first(4, &[0, 1]).add(1, What::Deaf(room));
@@ -124,6 +134,14 @@ mod tests {
         ends.0.push(at, p(1), What::SlowReader(2));
         ends.crash(1).holds(&CHECKER);
         get(full(), 2).broken(&CHECKER);
+    }
+
+    #[test]
+    fn unreliable_messages_take_half_of_the_room() {
+        let get = |tale: Tale, number| tale.get(1, m(0, number), Unreliable);
+        get(deaf(2), 0).holds(&CHECKER);
+        get(get(deaf(2), 0), 1).broken(&CHECKER);
+        get(get(deaf(2), 0).add(1, What::Reads), 1).holds(&CHECKER);
     }
 
     #[test]

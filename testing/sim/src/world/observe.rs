@@ -17,9 +17,9 @@ const CROSSINGS_MAX: usize = 20_000;
 impl World {
     /// The machine tells something.
     pub(super) fn told(&mut self, player: Player, told: Told, origin: Origin) {
-        self.hold(player, &told);
         let process = self.process(player);
         let entry = match told {
+            told if !self.hold(player, &told) => return,
             Told::Crossing(bytes) => {
                 return self.look_at_crossing(player, self.chair(player).map(Chair::sealer), bytes);
             }
@@ -50,9 +50,8 @@ impl World {
                 What::View(view)
             }
             Told::Rekeyed(view, key) => {
-                if let Some(shown) =
-                    self.chairs.get_mut(usize::from(player)).and_then(|chair| chair.view.as_mut())
-                {
+                let chair = self.chairs.get_mut(usize::from(player));
+                if let Some(shown) = chair.and_then(|chair| chair.view.as_mut()) {
                     shown.key.clone_from(&key);
                 }
                 What::Rekeyed(view, key)

@@ -6,8 +6,9 @@
 
 use super::{Chair, Event, World};
 use crate::machine::Told;
+use crate::payload;
 use crate::record::{Player, What};
-use folkmoot_base::Danger;
+use folkmoot_base::{Danger, Service};
 
 /// What waits for an application.
 pub(super) struct Deaf {
@@ -22,6 +23,11 @@ pub(super) struct Deaf {
 pub(super) enum Thought {
     Request(Player),
     Proposal(Player),
+}
+
+fn is_unreliable(told: &Told) -> bool {
+    let Told::Message(bytes) = told else { return false };
+    payload::read(bytes).is_some_and(|(_, service)| service == Service::Unreliable)
 }
 
 impl Chair {
@@ -65,16 +71,21 @@ impl World {
         }
     }
 
-    /// Counts what waits for the application.
-    pub(super) fn hold(&mut self, player: Player, told: &Told) {
+    /// Counts what waits for the application. `false` if the host drops it: it is an unreliable
+    /// message, and half of the room is taken.
+    pub(super) fn hold(&mut self, player: Player, told: &Told) -> bool {
         let event = matches!(
             told,
             Told::Message(_) | Told::View(_) | Told::Signal | Told::Asked(_) | Told::Proposed(_)
         );
+        let keeps = self.danger(player) == Some(Danger::HostKeepsUnreliable);
         let deaf = self.chairs.get_mut(usize::from(player)).and_then(|chair| chair.deaf.as_mut());
-        if let Some(deaf) = deaf.filter(|_| event) {
-            deaf.waiting = deaf.waiting.saturating_add(1);
+        let Some(deaf) = deaf.filter(|_| event) else { return true };
+        if !keeps && deaf.waiting >= deaf.room / 2 && is_unreliable(told) {
+            return false;
         }
+        deaf.waiting = deaf.waiting.saturating_add(1);
+        true
     }
 
     /// Ends a process for whose application too much waits.
