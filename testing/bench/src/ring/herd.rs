@@ -23,6 +23,8 @@ use tokio::time::Instant;
 pub(crate) const AS_MEMBER: &str = "--as-member";
 /// The port of members that have an address of their own.
 const PORT: u16 = 4_803;
+/// If nobody says anything for so long, a look is taken at whether all still run.
+const LOOK: Duration = Duration::from_secs(1);
 /// What members may say before it is read.
 const SAID_MAX: usize = 4_096;
 
@@ -270,11 +272,17 @@ impl Herd {
     }
 
     async fn next(&mut self, end: Instant, what: &str) -> Result<(usize, Said), Failure> {
-        let late = |_| {
-            let text = format!("{what} did not come within {} s", self.limit.as_secs());
-            Failure::new(Exit::TimedOut, text)
+        let next = loop {
+            let until = end.min(Instant::now() + LOOK);
+            match tokio::time::timeout_at(until, self.said.recv()).await {
+                Ok(next) => break next,
+                Err(_) if until < end => self.all_run()?,
+                Err(_) => {
+                    let text = format!("{what} did not come within {} s", self.limit.as_secs());
+                    return Err(Failure::new(Exit::TimedOut, text));
+                }
+            }
         };
-        let next = tokio::time::timeout_at(end, self.said.recv()).await.map_err(late)?;
         let (from, said) = next.ok_or_else(|| Failure::bug("nobody speaks"))?;
         if let (Some(place), Said::View { at, members }) = (self.places.get_mut(from), &said) {
             place.view = (*at, members.iter().cloned().collect());
@@ -283,6 +291,20 @@ impl Herd {
             place.ring = (*at, *nodes);
         }
         Ok((from, said))
+    }
+
+    /// Whether a member's process has ended by itself. Then nothing of it is worth waiting for.
+    fn all_run(&mut self) -> Result<(), Failure> {
+        for (number, place) in (1..).zip(&mut self.places) {
+            let ended = place.process.as_mut().and_then(|(child, _)| child.try_wait().ok().flatten());
+            if let Some(status) = ended {
+                return Err(Failure::new(
+                    Exit::No,
+                    format!("member n{number} has ended by itself: {status}"),
+                ));
+            }
+        }
+        Ok(())
     }
 }
 
