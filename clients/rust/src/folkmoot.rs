@@ -93,7 +93,8 @@ impl Folkmoot {
     /// The next event, in order; `None` once the member has stopped as told.
     ///
     /// # Errors
-    /// Why the member stopped, once. A program that leaves too many events untaken is let go.
+    /// Why the member stopped, once. A program that leaves too many events untaken is let go;
+    /// unreliable messages are dropped long before.
     pub async fn next(&mut self) -> Result<Option<Event>, Error> {
         self.running.next().await
     }
