@@ -15,8 +15,8 @@
 //! Bounds: [`crate::SENDS_WAITING_MAX`] messages of each group and [`ORDERS_WAITING_MAX`] orders
 //! wait, then callers wait; [`crate::EVENTS_WAITING_MAX`] events or
 //! [`crate::EVENT_BYTES_WAITING_MAX`] bytes wait for the application, then the engine ends with
-//! [`RuntimeError::LocalSlowReader`], so that one slow program cannot hold up a ring. Unreliable
-//! messages take half of either bound at most, and more are dropped: they alone end no engine.
+//! [`RuntimeError::LocalSlowReader`], so that one slow program cannot hold up a ring. While half of
+//! either bound is taken, unreliable messages are dropped: they alone end no engine.
 
 use crate::names::Names;
 use crate::outcome::{Answer, Outcomes};

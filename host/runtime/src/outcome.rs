@@ -96,7 +96,7 @@ impl<E> Outcomes<E> {
         self.gathered.told.push_back((event, size));
     }
 
-    /// As [`Self::event`], of an unreliable message. Those take half of the room at most, so that
+    /// As [`Self::event`], of an unreliable message: dropped while half of the room is taken. So
     /// nobody can end a program by sending more of them than it reads.
     pub(crate) fn unreliable(&mut self, event: E, size: usize) {
         let (count, bytes) = self.waiting;

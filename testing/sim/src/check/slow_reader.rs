@@ -1,6 +1,6 @@
 //! An application that takes no events holds nobody up: what others send meanwhile comes back to
 //! them as soon as ever. And what waits for it is bounded: its process ends when more would wait.
-//! Unreliable messages take half of that room at most.
+//! While half of that room is taken, it is told no unreliable message.
 //! The first is judged in calm schedules, where nothing else takes time.
 //! Source: host/runtime/src/engine.rs, LocalSlowReader.
 
