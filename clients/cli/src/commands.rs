@@ -258,15 +258,16 @@ fn addresses(status: &Value) -> String {
     }
 }
 
-/// How many unreliable messages never left this node, if there are any.
+/// How many unreliable messages never left this node, and how many came and were not told, if there
+/// are any.
 fn given_up(status: &Value) -> String {
-    match status.get("given_up").and_then(Value::as_u64).unwrap_or_default() {
+    let told = |field: &str, what: &str| match status.get(field).and_then(Value::as_u64).unwrap_or_default() {
         0 => String::new(),
-        count => format!(
-            "\n{} given up here since the start: too many at once, or no ring stood",
-            many_of(count, "unreliable message")
-        ),
-    }
+        count => format!("\n{} {what}", many_of(count, "unreliable message")),
+    };
+    let left = told("given_up", "given up here since the start: too many at once, or no ring stood");
+    let came = told("untold", "not shown since the start: they came faster than they were read");
+    left + &came
 }
 
 /// How many decisions there are, what stands beside them, and what contradicts them.
@@ -396,6 +397,8 @@ mod tests {
         assert_eq!(told(0), "");
         assert!(told(1).starts_with("\n1 unreliable message given up here"), "{}", told(1));
         assert!(told(2).starts_with("\n2 unreliable messages given up here"), "{}", told(2));
+        let both = given_up(&json!({ "given_up": 2, "untold": 1 }));
+        assert!(both.contains("\n1 unreliable message not shown since the start"), "{both}");
     }
 
     #[test]

@@ -76,7 +76,7 @@ pub fn run(json: bool, command: impl Future<Output = Result<(), Failure>>) -> Ex
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
-            return Failure::new(Exit::Configuration, format!("the system does not let this program wait for its network ({}). End other programs, or raise the limit (ulimit -n)", folkmoot::tools::in_words(&error))).report(json);
+            return Failure::new(Exit::Configuration, format!("this program cannot start ({}). End other programs, or raise the limit of open files (ulimit -n)", folkmoot::tools::in_words(&error))).report(json);
         }
     };
     let result = runtime.block_on(command);

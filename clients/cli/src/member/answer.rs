@@ -126,6 +126,7 @@ impl Process {
         };
         let (status, refusals, twice, (paths, multicast, carries), given_up, (known, for_good, formers), now) =
             self.moot.handle().look(look).await?;
+        let untold = self.moot.handle().counters().await?.untold;
         let hosts = self.moot.host_names().await?;
         let petitions = self.moot.petitions().await?;
         let mut value = render::status_json(&status, &render::Moment::new(now), &petitions, &self.names);
@@ -156,6 +157,7 @@ impl Process {
             fields.insert("names".into(), hosts.iter().map(reached::named_json).collect());
             fields.insert("multicast".into(), json!(multicast));
             fields.insert("given_up".into(), given_up.into());
+            fields.insert("untold".into(), untold.into());
             fields.insert("share".into(), self.share().await?.into());
             fields.insert("carries".into(), carries.iter().map(carried::data).collect());
             fields.extend(known);
