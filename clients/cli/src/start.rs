@@ -69,14 +69,13 @@ fn plain(text: &str) -> String {
     PLAIN.iter().fold(text, |text, (theirs, ours)| text.replace(theirs, ours))
 }
 
-/// Runs a command to its end and reports its failure, if it has one. All of it has one thread
-/// (decision 0077): what would keep that thread for long goes to another one.
+/// Runs a command to its end and reports its failure, if it has one.
 pub fn run(json: bool, command: impl Future<Output = Result<(), Failure>>) -> ExitCode {
     log();
-    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+    let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
-            return Failure::new(Exit::Configuration, format!("this program cannot start ({}). End other programs, or raise the limit of open files (ulimit -n)", folkmoot::tools::in_words(&error))).report(json);
+            return Failure::new(Exit::Configuration, format!("the system starts no more threads ({}). End other programs, or raise the limit (ulimit -u)", folkmoot::tools::in_words(&error))).report(json);
         }
     };
     let result = runtime.block_on(command);

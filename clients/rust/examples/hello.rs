@@ -2,7 +2,7 @@
 //! hello -- STATE`
 use folkmoot::{Event, Folkmoot, Service};
 
-#[tokio::main(flavor = "current_thread")]
+#[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let state = std::env::args().nth(1).ok_or("usage: hello STATE (see the README: five minutes)")?;
     let mut moot = Folkmoot::open(state).await?;

@@ -8,9 +8,7 @@
 //! ```
 //! The folder holds an identity (`folkmoot identity new NAME`) and a signed charter; see the
 //! README. The member runs as a task of the current tokio runtime and stops when [`Folkmoot`] and
-//! all its [`Session`]s are gone. A runtime with one thread is the fastest
-//! (`#[tokio::main(flavor = "current_thread")]`). Whatever blocks that thread holds up the member,
-//! so put long work elsewhere (`tokio::task::spawn_blocking`).
+//! all its [`Session`]s are gone.
 //!
 //! ```no_run
 //! use folkmoot::{Event, Folkmoot, Service};
