@@ -266,7 +266,7 @@ fn given_up(status: &Value) -> String {
         count => format!("\n{} {what}", many_of(count, "unreliable message")),
     };
     let left = told("given_up", "given up here since the start: too many at once, or no ring stood");
-    let came = told("untold", "not shown since the start: they came faster than they were read");
+    let came = told("untold", "not shown since the start: more came than were read");
     left + &came
 }
 
