@@ -23,6 +23,8 @@ pub(crate) struct Installed {
     commitments: BTreeMap<Party, Digest>,
     /// Have shown that they have installed it.
     received: BTreeSet<Party>,
+    /// All that are with us have shown it: looked up for each message that is sent.
+    stable: bool,
     pub(crate) signalled: bool,
     /// Numbers of our own early messages.
     pub(crate) sent: Numbers,
@@ -39,6 +41,7 @@ impl Installed {
             heard: members.clone(),
             commitments: flush_oks.into_iter().map(commits).collect(),
             received: BTreeSet::new(),
+            stable: false,
             signalled: false,
             sent: Numbers::default(),
             early: Early::default(),
@@ -49,6 +52,7 @@ impl Installed {
     /// Their nodes did not come along.
     pub(crate) fn lose(&mut self, lost: &BTreeSet<Party>) {
         self.with_me.retain(|party| !lost.contains(party));
+        self.settle();
     }
 
     /// A notice removed them, or does not list them.
@@ -56,6 +60,7 @@ impl Installed {
         let stays = |party: &Party| members.contains(party) && !removed.contains(party);
         self.with_me.retain(stays);
         self.heard.retain(stays);
+        self.settle();
     }
 
     pub(crate) fn hears(&self, party: &Party) -> bool {
@@ -92,12 +97,17 @@ impl Installed {
     pub(crate) fn received(&mut self, party: Party) {
         if self.members.contains(&party) {
             self.received.insert(party);
+            self.settle();
         }
     }
 
     /// Whether all parties that are with us are known to have the view.
     pub(crate) fn is_stable(&self) -> bool {
-        self.with_me.is_subset(&self.received)
+        self.stable
+    }
+
+    fn settle(&mut self) {
+        self.stable = self.with_me.is_subset(&self.received);
     }
 }
 

@@ -377,8 +377,9 @@ impl Flush {
         };
         let early = came_as < Service::Agreed;
         // FLU-11: perhaps somebody delivered it before the notice.
-        let kept = early && installed.is_removed(&sender) && message::is_numbered(service);
-        if !any_view && !kept && !installed.hears(&sender) {
+        let hears = installed.hears(&sender);
+        let kept = early && !hears && installed.is_removed(&sender) && message::is_numbered(service);
+        if !any_view && !kept && !hears {
             return if loose { Ok(()) } else { Err(FlushError::PeerNotPresent(sender)) };
         }
         let safe = (service == Service::Safe) == (came_as == Service::Safe);
