@@ -184,6 +184,7 @@ impl<G: Ground, U: UpperStack, W: Wire> Engine<G, U, W> {
         self.outcomes.finish(&mut self.wire).await?;
         loop {
             let wake = self.wake(&mut inbox, &mut ticks).await;
+            let began = std::time::Instant::now();
             self.turn.counters.count(&wake);
             let heard = matches!(wake, Wake::Datagrams(_));
             match wake {
@@ -228,6 +229,7 @@ impl<G: Ground, U: UpperStack, W: Wire> Engine<G, U, W> {
             if self.turn.leaving.is_some_and(|at| over(at) || !self.machine.ground.is_busy()) {
                 return self.leave().await;
             }
+            self.outcomes.give_way(began.elapsed()).await;
         }
     }
 

@@ -72,11 +72,14 @@ where
 }
 
 impl<G: Ground, U: UpperStack> Running<G, U> {
-    /// The next event; `None` when the member has stopped as told.
+    /// The next event; `None` when the member has stopped as told. After many events in a row it
+    /// lets other tasks run, so that a program with one thread does not hold up its own engine
+    /// (tokio's cooperative scheduling).
     ///
     /// # Errors
     /// Why the member stopped, once.
     pub async fn next(&mut self) -> Result<Option<U::Event>, RuntimeError> {
+        tokio::task::coop::consume_budget().await;
         loop {
             if let Some((event, _)) = self.taken.pop_front() {
                 return Ok(Some(event));

@@ -15,6 +15,7 @@ use crate::{RuntimeError, StoreError, Wire, Writer};
 use bytes::Bytes;
 use folkmoot_base::{Locator, Persist};
 use std::collections::VecDeque;
+use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, oneshot};
 
 /// Events that wait for the application.
@@ -28,6 +29,10 @@ pub(crate) const TRANSMIT_BYTES_MAX: usize = 32 * 1024 * 1024;
 
 /// So few events are told before anything is transmitted.
 const FEW_EVENTS: usize = 4;
+
+/// So often in a row the engine lets the application run although it takes no events: one list of
+/// [`EVENTS_TOGETHER`] may last it several times.
+const IDLE_YIELDS_MAX: u32 = 4;
 
 /// Says to a caller what it asked for.
 pub(crate) type Answer = Box<dyn FnOnce() + Send>;
@@ -169,6 +174,22 @@ impl<E> Outcomes<E> {
         core::mem::swap(&mut self.told, told);
         self.tell();
         true
+    }
+
+    /// Lets the application run while it has no room for more, at most for as long as the engine
+    /// worked: both may have one thread. An application that takes nothing meanwhile, since it has
+    /// a thread of its own or does not read, costs [`IDLE_YIELDS_MAX`] looks at the other tasks.
+    pub(crate) async fn give_way(&mut self, worked: Duration) {
+        let (mut idle, mut began) = (0, None);
+        while !self.told.is_empty() && idle < IDLE_YIELDS_MAX {
+            if began.get_or_insert_with(Instant::now).elapsed() >= worked {
+                return;
+            }
+            let before = self.told.len();
+            tokio::task::yield_now().await;
+            self.tell();
+            idle = if self.told.len() < before { 0 } else { idle.saturating_add(1) };
+        }
     }
 
     /// Acts on all that is left, and waits for the disk.
