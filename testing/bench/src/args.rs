@@ -288,8 +288,9 @@ pub(crate) struct BenchRing {
     /// How many messages of each sender may be on their way at once.
     #[arg(long, value_name = "NUMBER", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub(crate) window: u32,
-    /// How many threads each member's process has besides the store's; a `folkmoot member` has two.
-    #[arg(long, value_name = "NUMBER", default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=16))]
+    /// How many threads each member's process has besides the store's. With 1, the program and the
+    /// engine take turns, as suits a program that is done with an event soon.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=16))]
     pub(crate) threads: u16,
     /// How many messages a second each sender sends, whatever comes back, in place of a window.
     #[arg(long, value_name = "NUMBER", conflicts_with = "window", value_parser = rate)]

@@ -11,8 +11,6 @@ use serde_json::{Value, json};
 
 /// The part of the best rate at which latency is measured.
 const BELOW: f64 = 0.8;
-/// So many runs of agreed order come before the first round: its best rate is known by then.
-const FIRST: usize = 4;
 
 /// All runs of one service with messages of one size.
 struct Row {
@@ -53,38 +51,36 @@ struct Below {
     runs: Vec<Outcome>,
 }
 
-/// Runs all in turn, and prints medians and ratios. Agreed order below its best rate has two runs
-/// in each round, at a part of the median so far.
+/// Runs all in turn, and prints medians and ratios. With messages of one size, the best rates of
+/// all services come first: the runs below the best rate are at a part of the one that is printed.
 pub(super) async fn services(bench: &Bench<'_>, json: bool) -> Result<(), Failure> {
     let all = Ordering::value_variants();
     let tables = [Timetable::Constant, Timetable::WithTheSpeed];
-    let rounds = usize::from(bench.options.rounds);
-    let of_each_size = FIRST + rounds * (all.len() + tables.len());
+    let rounds = bench.options.rounds;
+    let of_each_size = usize::from(rounds) * (all.len() + tables.len());
     let progress = Progress::steps("runs", bench.sizes.len() * of_each_size);
     let (mut rows, mut below) = (Vec::new(), Vec::new());
     for bytes in bench.sizes.iter().copied() {
-        let (first, slower) = (rows.len(), below.len());
-        rows.extend(all.iter().map(|service| Row { bytes, service: *service, runs: Vec::new() }));
-        below.extend(tables.map(|timetable| Below { bytes, timetable, runs: Vec::new() }));
-        if let Some(agreed) = rows.iter_mut().skip(first).find(|row| row.service == Ordering::Agreed) {
-            for _ in 0..FIRST {
-                agreed.runs.push(progress.during(run(bench, agreed, &[])).await?);
-                progress.step();
-            }
-        }
+        let mut best: Vec<Row> =
+            all.iter().map(|service| Row { bytes, service: *service, runs: Vec::new() }).collect();
+        let mut slower = tables.map(|timetable| Below { bytes, timetable, runs: Vec::new() });
         for _ in 0..rounds {
-            for row in rows.iter_mut().skip(first) {
+            for row in &mut best {
                 row.runs.push(progress.during(run(bench, row, &[])).await?);
                 progress.step();
             }
-            let agreed = rows.iter().skip(first).find(|row| row.service == Ordering::Agreed);
-            for below in below.iter_mut().skip(slower) {
-                let Some(agreed) = agreed else { continue };
-                let words = timetable(bench, agreed, below.timetable);
-                below.runs.push(progress.during(run(bench, agreed, &words)).await?);
-                progress.step();
+        }
+        if let Some(agreed) = best.iter().find(|row| row.service == Ordering::Agreed) {
+            let words = slower.each_ref().map(|below| timetable(bench, agreed, below.timetable));
+            for _ in 0..rounds {
+                for (below, words) in slower.iter_mut().zip(&words) {
+                    below.runs.push(progress.during(run(bench, agreed, words)).await?);
+                    progress.step();
+                }
             }
         }
+        rows.extend(best);
+        below.extend(slower);
     }
     drop(progress);
     let report = report(bench, &rows, &below);
