@@ -26,7 +26,7 @@ fn words(text: &'static str) -> Sending {
 /// A node that keeps what comes, then echoes it; upwards it hands the payload on. It keeps nothing
 /// of what begins with "light", and hands that on as often as a digit behind it says.
 #[derive(Debug, Default)]
-struct Echo(VecDeque<GroundOutput>);
+pub(crate) struct Echo(VecDeque<GroundOutput>);
 
 impl Ground for Echo {
     fn member(&mut self, _now: Instant, message: ToNode, _entropy: &mut dyn Entropy) {
@@ -65,7 +65,7 @@ impl Ground for Echo {
 }
 
 #[derive(Debug)]
-enum Order {
+pub(crate) enum Order {
     Key(bool),
     Leave,
     Flood(usize),
@@ -74,7 +74,7 @@ enum Order {
 }
 
 #[derive(Debug, PartialEq)]
-enum Heard {
+pub(crate) enum Heard {
     Payload(Bytes),
     Unreliable,
     Left,
@@ -82,7 +82,7 @@ enum Heard {
 }
 
 #[derive(Debug, Default)]
-struct App {
+pub(crate) struct App {
     key: bool,
     out: VecDeque<UpperOutput<Heard>>,
 }
@@ -175,14 +175,14 @@ impl Wire for Witness {
     }
 }
 
-struct Bench {
+pub(crate) struct Bench {
     store: PathBuf,
-    running: Running<Echo, App>,
+    pub(crate) running: Running<Echo, App>,
     datagrams: mpsc::Sender<Bytes>,
     sent: Arc<Mutex<Vec<(Bytes, bool)>>>,
 }
 
-fn bench(name: &str) -> Bench {
+pub(crate) fn bench(name: &str) -> Bench {
     let folder = std::env::temp_dir().join(format!("folkmoot-engine-{}-{name}", std::process::id()));
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).unwrap();
@@ -468,51 +468,5 @@ async fn unreliable_messages_that_nobody_reads_are_dropped_and_counted() {
         read += 1;
     }
     assert_eq!(read + untold, sent, "what was not told is counted, and the rest comes first");
-    bench.running.stop().await.unwrap();
-}
-
-/// A program with one thread that always has an event to take still lets other tasks run: its engine
-/// is one.
-#[tokio::test(flavor = "current_thread")]
-async fn a_program_that_reads_without_a_pause_does_not_hold_up_its_own_engine() {
-    const EVENTS: usize = 10_000;
-    /// So many events in a row at most: what tokio lets a task do before others run.
-    const TOGETHER: usize = 128;
-    let mut bench = bench("pauses");
-    bench.running.handle.command(Order::Flood(EVENTS)).await.unwrap();
-    let turns = Arc::new(Mutex::new(0));
-    let count = Arc::clone(&turns);
-    let other = tokio::spawn(async move {
-        loop {
-            *count.lock().unwrap() += 1;
-            tokio::task::yield_now().await;
-        }
-    });
-    for _ in 0..EVENTS {
-        assert_eq!(bench.running.next().await.unwrap(), Some(Heard::Payload(Bytes::new())));
-    }
-    let turns = *turns.lock().unwrap();
-    assert!(turns >= EVENTS / TOGETHER, "{turns} turns of another task");
-    other.abort();
-    bench.running.stop().await.unwrap();
-}
-
-/// An engine that always has something to do still lets a program with the same thread run: what
-/// waits for it does not grow.
-#[tokio::test(flavor = "current_thread")]
-async fn an_engine_without_a_pause_does_not_hold_up_its_own_program() {
-    const FLOODS: usize = 40;
-    const EACH: usize = EVENTS_WAITING_MAX / 32;
-    let mut bench = bench("gives-way");
-    let handle = bench.running.handle.clone();
-    let sender = tokio::spawn(async move {
-        for _ in 0..FLOODS {
-            handle.command(Order::Flood(EACH)).await.unwrap();
-        }
-    });
-    for _ in 0..FLOODS * EACH {
-        assert_eq!(bench.running.next().await.unwrap(), Some(Heard::Payload(Bytes::new())));
-    }
-    sender.await.unwrap();
     bench.running.stop().await.unwrap();
 }
