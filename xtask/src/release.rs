@@ -181,7 +181,7 @@ fn names(members: u32) -> String {
 
 const SIM: &str = "cargo run --release -p folkmoot-sim --";
 const DECISIONS: &str = "cargo run --release -p folkmoot-decisions --";
-const BENCH: &str = "cargo run --release -p folkmoot-bench --";
+const BENCH: &str = "cargo run --profile dist -p folkmoot-bench --";
 const LCM_BENCH: &str = "cargo run --release -p folkmoot-lcm-bench --";
 const ISSUE_2: &[u32] = &[2];
 const ISSUE_3: &[u32] = &[3];

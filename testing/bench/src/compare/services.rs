@@ -11,6 +11,8 @@ use serde_json::{Value, json};
 
 /// The part of the best rate at which latency is measured.
 const BELOW: f64 = 0.8;
+/// So many rounds say what the best rate is now.
+const LATELY: usize = 3;
 
 /// All runs of one service with messages of one size.
 struct Row {
@@ -22,6 +24,19 @@ struct Row {
 impl Row {
     fn rate(&self) -> f64 {
         median(self.runs.iter().map(|run| run.messages_per_second).collect()).unwrap_or(0.0)
+    }
+
+    /// The best rate by the last [`LATELY`] rounds.
+    fn lately(&self) -> f64 {
+        let rates = self.runs.iter().rev().take(LATELY).map(|run| run.messages_per_second);
+        median(rates.collect()).unwrap_or(0.0)
+    }
+
+    /// The rate over that of `agreed`, the median of all rounds.
+    fn to_agreed(&self, agreed: &Self) -> Option<f64> {
+        let pairs = self.runs.iter().zip(&agreed.runs);
+        let pairs = pairs.filter(|(_, agreed)| agreed.messages_per_second > 0.0);
+        median(pairs.map(|(run, agreed)| run.messages_per_second / agreed.messages_per_second).collect())
     }
 
     /// The speed of the processors, and the rate that goes with it. A run on faster processors has
@@ -38,7 +53,7 @@ impl Row {
 #[derive(Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum Timetable {
-    /// It stays at a part of the best rate, which is a mean of fast and slow times.
+    /// It stays at a part of the best rate of the last rounds.
     Constant,
     /// It is that part of the best rate for the speed of the moment.
     WithTheSpeed,
@@ -48,11 +63,14 @@ enum Timetable {
 struct Below {
     bytes: u32,
     timetable: Timetable,
+    /// The best rate at the time of each run.
+    best: Vec<f64>,
     runs: Vec<Outcome>,
 }
 
-/// Runs all in turn, and prints medians and ratios. With messages of one size, the best rates of
-/// all services come first: the runs below the best rate are at a part of the one that is printed.
+/// Runs all in turn, and prints medians and ratios. The machine becomes faster and slower within
+/// minutes, so each run is compared with the one of agreed order in its round, and every second
+/// round goes backwards.
 pub(super) async fn services(bench: &Bench<'_>, json: bool) -> Result<(), Failure> {
     let all = Ordering::value_variants();
     let tables = [Timetable::Constant, Timetable::WithTheSpeed];
@@ -61,24 +79,25 @@ pub(super) async fn services(bench: &Bench<'_>, json: bool) -> Result<(), Failur
     let progress = Progress::steps("runs", bench.sizes.len() * of_each_size);
     let (mut rows, mut below) = (Vec::new(), Vec::new());
     for bytes in bench.sizes.iter().copied() {
-        let mut best: Vec<Row> =
-            all.iter().map(|service| Row { bytes, service: *service, runs: Vec::new() }).collect();
-        let mut slower = tables.map(|timetable| Below { bytes, timetable, runs: Vec::new() });
+        let row = |service: &Ordering| Row { bytes, service: *service, runs: Vec::new() };
+        let mut best: Vec<Row> = all.iter().map(row).collect();
+        let mut slower =
+            tables.map(|timetable| Below { bytes, timetable, best: Vec::new(), runs: Vec::new() });
         for _ in 0..rounds {
             for row in &mut best {
                 row.runs.push(progress.during(run(bench, row, &[])).await?);
                 progress.step();
             }
-        }
-        if let Some(agreed) = best.iter().find(|row| row.service == Ordering::Agreed) {
-            let words = slower.each_ref().map(|below| timetable(bench, agreed, below.timetable));
-            for _ in 0..rounds {
-                for (below, words) in slower.iter_mut().zip(&words) {
-                    below.runs.push(progress.during(run(bench, agreed, words)).await?);
-                    progress.step();
-                }
+            best.reverse();
+            let Some(agreed) = best.iter().find(|row| row.service == Ordering::Agreed) else { continue };
+            for below in &mut slower {
+                let words = timetable(bench, agreed, below.timetable);
+                below.best.push(agreed.lately());
+                below.runs.push(progress.during(run(bench, agreed, &words)).await?);
+                progress.step();
             }
         }
+        best.sort_by_key(|row| all.iter().position(|service| *service == row.service));
         rows.extend(best);
         below.extend(slower);
     }
@@ -95,7 +114,7 @@ fn timetable(bench: &Bench<'_>, agreed: &Row, timetable: Timetable) -> Vec<Strin
         (Timetable::WithTheSpeed, Some((speed, rate))) => {
             vec!["--rate".into(), each(rate), "--at-speed".into(), speed.to_string()]
         }
-        _ => vec!["--rate".into(), each(agreed.rate())],
+        _ => vec!["--rate".into(), each(agreed.lately())],
     }
 }
 
@@ -111,20 +130,20 @@ async fn run(bench: &Bench<'_>, row: &Row, more: &[String]) -> Result<Outcome, F
 fn report(bench: &Bench<'_>, rows: &[Row], below: &[Below]) -> Value {
     let services = rows.iter().map(|row| {
         let agreed = rows.iter().find(|one| one.bytes == row.bytes && one.service == Ordering::Agreed);
-        let rate = agreed.map(Row::rate).filter(|rate| *rate > 0.0);
         json!({
             "service": row.service, "bytes": row.bytes, "messages_per_second": row.rate().round(),
-            "to_agreed": rate.map(|rate| round(row.rate() / rate)), "speed": row.rate_at_speed().map(|(speed, _)| round(speed)),
+            "to_agreed": agreed.and_then(|agreed| row.to_agreed(agreed)).map(round), "speed": row.rate_at_speed().map(|(speed, _)| round(speed)),
+            "of_each_round": row.runs.iter().map(|run| run.messages_per_second).collect::<Vec<_>>(),
         })
     });
     let below = below.iter().map(|below| {
         let all = |of: fn(&Outcome) -> Option<f64>| -> Vec<f64> { below.runs.iter().filter_map(of).collect() };
         let (rate, slow) = (median(all(|run| Some(run.messages_per_second))), all(|run| run.p99_us));
-        let agreed = rows.iter().find(|one| one.bytes == below.bytes && one.service == Ordering::Agreed);
-        let best = agreed.map(Row::rate).filter(|best| *best > 0.0);
+        let parts = below.runs.iter().zip(&below.best).filter(|(_, best)| **best > 0.0);
+        let parts = parts.map(|(run, best)| run.messages_per_second / best).collect();
         json!({
             "bytes": below.bytes, "rate": below.timetable, "messages_per_second": rate,
-            "to_agreed": rate.zip(best).map(|(rate, best)| round(rate / best)),
+            "to_agreed": median(parts).map(round),
             "p50_us": median(all(|run| run.p50_us)), "p99_us": median(slow.clone()), "p99_us_of_each_run": slow,
             "speed_of_each_run": all(|run| run.speed.map(round)),
         })
