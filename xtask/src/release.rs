@@ -123,7 +123,7 @@ fn node_floor() -> Vec<(&'static [u32], String)> {
         (
             &[16],
             format!(
-                "cargo build --release -p folkmoot-bench --manifest-path {BEFORE}/Cargo.toml --target-dir {BEFORE}/target"
+                "cargo build --release --config profile.release.lto=true -p folkmoot-bench --manifest-path {BEFORE}/Cargo.toml --target-dir {BEFORE}/target"
             ),
         ),
         (

@@ -8,9 +8,9 @@
 //! ```
 //! The folder holds an identity (`folkmoot identity new NAME`) and a signed charter; see the
 //! README. The member runs as a task of the current tokio runtime and stops when [`Folkmoot`] and
-//! all its [`Session`]s are gone. Messages cost least with one thread
-//! (`#[tokio::main(flavor = "current_thread")]`). If your program takes long for an event, give the
-//! runtime two: the member answers the others while the program works.
+//! all its [`Session`]s are gone. Messages cost least if the runtime
+//! has one thread (`#[tokio::main(flavor = "current_thread")]`). If your program takes long for an
+//! event, use several threads: then the member answers the others while your program works.
 //!
 //! ```no_run
 //! use folkmoot::{Event, Folkmoot, Service};
