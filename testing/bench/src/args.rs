@@ -356,7 +356,8 @@ pub(crate) struct BenchCompare {
     /// is latency, and then at most 1400].
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(24..=65_536))]
     pub(crate) bytes: Vec<u32>,
-    /// How the messages of this stack are ordered.
+    /// How the messages of this stack are ordered. With --mode services, one that is not
+    /// agreed is compared with agreed order alone.
     #[arg(long, value_enum, default_value_t = Ordering::Agreed)]
     pub(crate) service: Ordering,
     /// Whether this stack's members send what is for all by IP multicast, if all of them hear that

@@ -72,8 +72,7 @@ struct Below {
 /// minutes, so each run is compared with the one of agreed order in its round, and every second
 /// round goes backwards.
 pub(super) async fn services(bench: &Bench<'_>, json: bool) -> Result<(), Failure> {
-    let all = Ordering::value_variants();
-    let tables = [Timetable::Constant, Timetable::WithTheSpeed];
+    let (all, tables) = chosen(bench.options.service);
     let rounds = bench.options.rounds;
     let of_each_size = usize::from(rounds) * (all.len() + tables.len());
     let progress = Progress::steps("runs", bench.sizes.len() * of_each_size);
@@ -81,8 +80,13 @@ pub(super) async fn services(bench: &Bench<'_>, json: bool) -> Result<(), Failur
     for bytes in bench.sizes.iter().copied() {
         let row = |service: &Ordering| Row { bytes, service: *service, runs: Vec::new() };
         let mut best: Vec<Row> = all.iter().map(row).collect();
-        let mut slower =
-            tables.map(|timetable| Below { bytes, timetable, best: Vec::new(), runs: Vec::new() });
+        let below_now = |timetable: &Timetable| Below {
+            bytes,
+            timetable: *timetable,
+            best: Vec::new(),
+            runs: Vec::new(),
+        };
+        let mut slower: Vec<Below> = tables.iter().map(below_now).collect();
         for _ in 0..rounds {
             for row in &mut best {
                 row.runs.push(progress.during(run(bench, row, &[])).await?);
@@ -105,6 +109,17 @@ pub(super) async fn services(bench: &Bench<'_>, json: bool) -> Result<(), Failur
     let report = report(bench, &rows, &below);
     data(json, &report, || for_people(&report));
     Ok(())
+}
+
+/// The services to run, and how to run agreed order below its best rate: all of both, unless one
+/// service is asked for.
+fn chosen(service: Ordering) -> (Vec<Ordering>, Vec<Timetable>) {
+    match service {
+        Ordering::Agreed => {
+            (Ordering::value_variants().to_vec(), vec![Timetable::Constant, Timetable::WithTheSpeed])
+        }
+        one => (vec![one, Ordering::Agreed], Vec::new()),
+    }
 }
 
 /// Options of a run below the best rate.
@@ -160,6 +175,9 @@ fn for_people(report: &Value) -> String {
     let fields = ["bytes", "rate", "messages_per_second", "to_agreed", "p50_us", "p99_us"];
     let below = rows_of(report, "below_the_best_rate", &fields);
     let services = table(&["SERVICE", "BYTES", "MSG/S", "TO AGREED"], &services);
+    if below.is_empty() {
+        return services;
+    }
     format!(
         "{services}\n\n{}",
         table(&["BYTES", "RATE", "AGREED, MSG/S", "TO BEST", "P50 US", "P99 US"], &below)
