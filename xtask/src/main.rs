@@ -3,7 +3,6 @@
 //! `fuzz` runs the fuzz targets, `picture` draws the demo for the README.
 
 mod fuzz;
-mod lane;
 mod picture;
 mod plan;
 mod record;
@@ -74,17 +73,6 @@ enum Chore {
         #[arg(long)]
         resume: bool,
     },
-    /// Runs a test program if it is of this lane; `verify` has cargo call it.
-    #[command(hide = true)]
-    Lane {
-        /// The tests of which lane.
-        lane: lane::Lane,
-        /// The test program.
-        program: String,
-        /// What it is told.
-        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-        options: Vec<String>,
-    },
     /// Runs the demo and draws it as docs/demo.svg, the picture in the README.
     Picture {
         /// The program to run; without it, a release build of this checkout.
@@ -105,16 +93,6 @@ fn main() -> ExitCode {
         }
         Chore::Fuzz { seconds, jobs, only, record, resume } => {
             fuzz::fuzz(&fuzz::Plan { seconds, jobs, only, record, resume })
-        }
-        Chore::Lane { lane, program, options } => {
-            return match lane::run(lane, &program, &options) {
-                Ok(true) => ExitCode::SUCCESS,
-                Ok(false) => ExitCode::from(101),
-                Err(why) => {
-                    eprintln!("xtask: {why}");
-                    ExitCode::FAILURE
-                }
-            };
         }
         Chore::Picture { program } => picture::picture(program.as_deref()),
     };

@@ -1,6 +1,5 @@
 //! What CI runs, in the order in which a failure is found most cheaply.
 
-use crate::lane::{self, Lane};
 use crate::plan::{Plan, Step};
 use crate::run::{capture, has, root, run};
 use crate::tidy::tidy;
@@ -40,7 +39,7 @@ fn full() -> Vec<Step> {
         Step::new("dependencies", 5, dependencies),
         // Also builds the programs that the later steps run, so that nothing is compiled twice.
         Step::new("build tests and programs", 480, || run("cargo test --workspace --no-run").map(drop)),
-        Step::new("tests, and the model beside them", 480, tests_and_model),
+        Step::new("tests, and the model beside them", 240, tests_and_model),
         Step::new("simulator: 300 schedules", 30, || simulate("--schedules 300")),
         Step::new("simulator: every other module", 60, modules),
         Step::new("simulator: voters who sign together", 60, schemes),
@@ -89,34 +88,24 @@ fn simulate(options: &str) -> Result<(), String> {
     run(&format!("{} --seed 1 {options}", built("folkmoot-sim"))).map(drop)
 }
 
-/// Tests with real processes wait half of the time. Meanwhile the model and the tests that only
-/// calculate keep the processors busy, at low priority.
+/// The model keeps one processor busy, and many test programs end with one long test: together they
+/// take little longer than the tests alone.
 fn tests_and_model() -> Result<(), String> {
+    let model = thread::spawn(model);
     // What the groups of the tests have signed is kept for the step that has others read it.
     let papers = built("papers");
     let _ = std::fs::remove_dir_all(&papers);
-    let in_papers = format!("env FOLKMOOT_PAPERS={papers}");
-    let with_papers = in_papers.clone();
-    let others = move || aside(&lane::tests(&with_papers, Lane::Beside));
-    let beside = [thread::spawn(model), thread::spawn(others)];
-    let environment = format!("{in_papers} RUST_TEST_THREADS={}", at_once());
-    let mut failed: Vec<String> =
-        run(&lane::tests(&environment, Lane::Processes)).err().into_iter().collect();
-    for thread in beside {
-        failed
-            .extend(thread.join().unwrap_or_else(|_| Err("a thread of this step ended early".into())).err());
+    let environment = format!("env FOLKMOOT_PAPERS={papers} RUST_TEST_THREADS={}", at_once());
+    let tested = run(&format!("{environment} cargo test --workspace --quiet --no-fail-fast")).map(drop);
+    let modelled = model.join().unwrap_or_else(|_| Err(String::from("the model's thread ended early")));
+    match (tested, modelled) {
+        (Err(tests), Err(model)) => Err(format!("{tests}; {model}")),
+        (tested, modelled) => tested.and(modelled),
     }
-    if failed.is_empty() { Ok(()) } else { Err(failed.join("; ")) }
 }
 
-/// Runs it at low priority, and shows at its end what it printed.
-fn aside(line: &str) -> Result<(), String> {
-    let (success, said) = capture(&format!("nice {line}"))?;
-    eprintln!("$ {line}\n{said}");
-    if success { Ok(()) } else { Err(format!("`{line}` failed")) }
-}
-
-/// How many tests of a program with real processes run at once.
+/// How many tests of a program run at once. Half of the time those with real processes wait for a
+/// timeout or for each other, and leave the processors idle.
 fn at_once() -> usize {
     thread::available_parallelism().map_or(2, NonZero::get) * 3 / 2
 }
@@ -124,10 +113,15 @@ fn at_once() -> usize {
 /// Every state of three members and three changes; with a rule off, the deadlock that the rule is
 /// for.
 fn model() -> Result<(), String> {
-    let program = built("folkmoot-model");
-    ["", "--without rule-h", "--without k1"]
-        .iter()
-        .try_for_each(|options| aside(&format!("{program} --changes 3 {options}")))
+    for options in ["", "--without rule-h", "--without k1"] {
+        let line = format!("nice {} --changes 3 {options}", built("folkmoot-model"));
+        let (success, said) = capture(&line)?;
+        eprintln!("$ {line}\n{said}");
+        if !success {
+            return Err(format!("`{line}` failed"));
+        }
+    }
+    Ok(())
 }
 
 /// The rules of the line of decisions with liars; and with a rule left out, beginning shortly
