@@ -144,6 +144,8 @@ impl Cast {
         self.vote("approve", old, new);
         until_state(&self.all[1], old, "replaced");
         let number = self.all[1].why(&old[..12], "replaced")["decision"].as_u64().unwrap();
+        // Her own folder has to know before she stops.
+        until_state(&self.all[0], old, "replaced");
         self.all[0].kill();
         assert_eq!(self.all[0].good(&["identity", "rotate"])["member"], new);
         self.start(0);

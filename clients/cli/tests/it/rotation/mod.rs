@@ -44,6 +44,8 @@ fn id_86_a_rotated_key_is_refused_everywhere_and_whoever_was_away_learns_it() {
     until_state(&cast.all[1], &old, "present");
     cast.vote("approve", &old, &new);
     until_state(&cast.all[1], &old, "replaced");
+    // Her own folder has to know before she stops.
+    until_state(&cast.all[0], &old, "replaced");
     cast.all[0].kill();
     // Stopped in the middle: its certificate is the new key's already. The command goes on.
     let own = cast.all[0].state.join("identity.pem");
