@@ -17,7 +17,9 @@ pub enum Indication {
         /// Parties of the previous notice that did not stay all the time since. Some are gone;
         /// others have left and come back, and then they are in `members` too.
         removed: Vec<Party>,
-        /// The cause.
+        /// Those of `removed` that left by their own word, whatever else the notice has.
+        left: Vec<Party>,
+        /// The cause; [`Cause::Network`] if the notice comes from a merge of tables.
         cause: Cause,
     },
     /// From here on, promises of the old configuration hold only among those who are not lost. A

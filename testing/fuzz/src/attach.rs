@@ -98,10 +98,11 @@ fn ups() -> Vec<ToNode> {
 fn downs() -> Vec<ToMember> {
     let at: Locator = "udp/[2001:db8::7]:4803".parse().unwrap();
     let view = Box::new(ViewId { configuration: ID, order: 3, group: GROUP });
-    let (members, removed) = (vec![PARTY, Party { port: 3, ..PARTY }], vec![PARTY]);
+    let (members, removed, left) = (vec![PARTY, Party { port: 3, ..PARTY }], vec![PARTY], vec![PARTY]);
+    let cause = Cause::Network;
     let lacking = Lacking { node: NODE, since: Instant(1_000_000) };
     vec![
-        ToMember::Group(Indication::Notice { group: GROUP, view, members, removed, cause: Cause::Network }),
+        ToMember::Group(Indication::Notice { group: GROUP, view, members, removed, left, cause }),
         ToMember::Group(Indication::Transitional { group: GROUP, lost: vec![PARTY] }),
         ToMember::Group(Indication::Deliver {
             group: GROUP,

@@ -88,6 +88,7 @@ impl Above {
             group,
             view,
             members,
+            left: removed.clone(),
             removed,
             cause: Cause::Network,
         }));

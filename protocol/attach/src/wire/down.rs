@@ -33,7 +33,14 @@ struct Head {
 #[repr(u8)]
 enum Says {
     #[tls_codec(discriminant = 1)]
-    Notice { group: GroupId, view: ViewId, members: Vec<Party>, removed: Vec<Party>, cause: Cause },
+    Notice {
+        group: GroupId,
+        view: ViewId,
+        members: Vec<Party>,
+        removed: Vec<Party>,
+        left: Vec<Party>,
+        cause: Cause,
+    },
     #[tls_codec(discriminant = 2)]
     Transitional { group: GroupId, lost: Vec<Party> },
     #[tls_codec(discriminant = 3)]
@@ -95,9 +102,10 @@ impl Says {
         let (kind, most) = self.kind();
         check_payload(kind, payload, most)?;
         match self {
-            Self::Notice { members, removed, .. } => {
-                check_list(kind, members, MEMBERS_MAX)?;
-                check_list(kind, removed, MEMBERS_MAX)?;
+            Self::Notice { members, removed, left, .. } => {
+                for list in [members, removed, left] {
+                    check_list(kind, list, MEMBERS_MAX)?;
+                }
                 if members.is_sorted_by(|one, next| one < next) { Ok(()) } else { Err(FrameError::Order) }
             }
             Self::Transitional { lost, .. } => check_list(kind, lost, MEMBERS_MAX),
@@ -169,8 +177,8 @@ fn of_group(indication: Indication) -> (Says, Bytes) {
         Indication::Deliver { group, sender, service, payload } => {
             return (Says::Deliver { group, sender, service }, payload.freeze());
         }
-        Indication::Notice { group, view, members, removed, cause } => {
-            Says::Notice { group, view: *view, members, removed, cause }
+        Indication::Notice { group, view, members, removed, left, cause } => {
+            Says::Notice { group, view: *view, members, removed, left, cause }
         }
         Indication::Transitional { group, lost } => Says::Transitional { group, lost },
         Indication::Removed { group, cause } => Says::Removed { group, cause },
@@ -181,8 +189,9 @@ fn of_group(indication: Indication) -> (Says, Bytes) {
 
 fn of(says: Says, payload: BytesMut, now: Instant) -> ToMember {
     match says {
-        Says::Notice { group, view, members, removed, cause } => {
-            ToMember::Group(Indication::Notice { group, view: Box::new(view), members, removed, cause })
+        Says::Notice { group, view, members, removed, left, cause } => {
+            let view = Box::new(view);
+            ToMember::Group(Indication::Notice { group, view, members, removed, left, cause })
         }
         Says::Transitional { group, lost } => ToMember::Group(Indication::Transitional { group, lost }),
         Says::Deliver { group, sender, service } => {

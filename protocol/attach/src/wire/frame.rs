@@ -9,10 +9,10 @@ use folkmoot_base::{NodeId, Party};
 /// Longest head from a program to its node, in bytes: a signed word has a key and a signature.
 pub const UP_HEAD_BYTES_MAX: usize = 8 * 1024;
 /// Longest head from a node to a program, in bytes: a notice lists as many parties as a group may
-/// have, twice.
-pub const DOWN_HEAD_BYTES_MAX: usize = 72 * 1024;
+/// have, up to three times.
+pub const DOWN_HEAD_BYTES_MAX: usize = 104 * 1024;
 
-const _: () = assert!(2 * MEMBERS_MAX * Party::BYTES + 1024 <= DOWN_HEAD_BYTES_MAX);
+const _: () = assert!(3 * MEMBERS_MAX * Party::BYTES + 1024 <= DOWN_HEAD_BYTES_MAX);
 const _: () = assert!(NODES_MAX * size_of::<NodeId>() + 1024 <= DOWN_HEAD_BYTES_MAX);
 
 /// Bytes of a length.

@@ -146,8 +146,8 @@ fn group_words() -> impl Strategy<Value = Indication> {
     let groups = || ids().prop_map(GroupId);
     let some = || proptest::collection::btree_set(parties(), 0..40).prop_map(Vec::from_iter);
     prop_oneof![
-        (groups(), some(), some(), causes()).prop_map(|(group, members, removed, cause)| {
-            Indication::Notice { group, view: Box::new(VIEW), members, removed, cause }
+        (groups(), some(), some(), some(), causes()).prop_map(|(group, members, removed, left, cause)| {
+            Indication::Notice { group, view: Box::new(VIEW), members, removed, left, cause }
         }),
         (groups(), some()).prop_map(|(group, lost)| Indication::Transitional { group, lost }),
         (groups(), parties(), services(), payloads()).prop_map(|(group, sender, service, payload)| {
@@ -366,7 +366,8 @@ fn att_05_a_payload_has_a_length_that_its_kind_may_have() {
 
 fn notice(members: Vec<Party>, removed: Vec<Party>) -> ToMember {
     let (view, cause) = (Box::new(VIEW), Cause::Join);
-    ToMember::Group(Indication::Notice { group: GROUP, view, members, removed, cause })
+    let left = removed.clone();
+    ToMember::Group(Indication::Notice { group: GROUP, view, members, removed, left, cause })
 }
 
 fn many(count: usize) -> Vec<Party> {

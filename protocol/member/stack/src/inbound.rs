@@ -47,10 +47,10 @@ impl Member {
 
     fn hear_group(&mut self, now: Instant, indication: Indication, entropy: &mut dyn Entropy) {
         match indication {
-            Indication::Notice { group, view, members, removed, cause } => {
+            Indication::Notice { group, view, members, removed, left, cause } => {
                 self.purses.entry(group).or_default();
                 if group == self.home {
-                    self.sight.notice(now, &members, &removed, cause);
+                    self.sight.notice(now, &members, (&removed, &left), cause);
                 }
                 self.notice(now, group, Notice { view: *view, members, removed, cause }, entropy);
                 self.ask_door(now, Input::Regrouped, entropy);

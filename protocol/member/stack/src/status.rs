@@ -50,11 +50,22 @@ impl Sight {
         self.up.iter().map(|(node, at)| (*node, at.host())).collect()
     }
 
-    pub(crate) fn notice(&mut self, now: Instant, parties: &[Party], removed: &[Party], cause: Cause) {
+    /// Whoever left by its own word did so, whatever else happened at the same time.
+    pub(crate) fn notice(
+        &mut self,
+        now: Instant,
+        parties: &[Party],
+        (removed, left): (&[Party], &[Party]),
+        cause: Cause,
+    ) {
         let here = |member: MemberId| parties.iter().any(|party| party.member == member);
         self.gone.retain(|member, _| !here(*member));
-        let gone = removed.iter().map(|party| party.member).filter(|member| !here(*member));
-        gone.for_each(|member| self.went(now, member, cause));
+        let gone = |of: &[Party], cause: Cause| {
+            let gone = of.iter().map(|party| party.member).filter(|member| !here(*member));
+            gone.map(|member| (member, cause)).collect::<Vec<_>>()
+        };
+        let all = gone(removed, cause).into_iter().chain(gone(left, Cause::Leave));
+        all.for_each(|(member, cause)| self.went(now, member, cause));
     }
 
     /// `member` is out of the group, for another reason than the loss of its node.
@@ -372,13 +383,13 @@ mod tests {
     #[test]
     fn who_was_set_aside_is_so_until_it_is_back_or_falls_silent() {
         let mut sight = sight(&[ANNA, BEN], &[BEN]);
-        sight.notice(Instant(5), &[ANNA.into()], &[BEN.into()], Cause::Complaint);
+        sight.notice(Instant(5), &[ANNA.into()], (&[BEN.into()], &[]), Cause::Complaint);
         assert_eq!(sight.absence(&BEN), Absence::SetAside { since: Instant(5) });
         sight.down(Instant(7), BEN.node());
         assert_eq!(sight.absence(&BEN), Absence::SilentSince(Instant(7)));
         sight.up(peer(BEN));
         assert_eq!(sight.absence(&BEN), Absence::SetAside { since: Instant(5) });
-        sight.notice(Instant(9), &[ANNA.into(), BEN.into()], &[], Cause::Join);
+        sight.notice(Instant(9), &[ANNA.into(), BEN.into()], (&[], &[]), Cause::Join);
         assert_eq!(sight.absence(&BEN), Absence::NotJoined);
     }
 
@@ -390,13 +401,23 @@ mod tests {
     }
 
     #[test]
-    fn who_left_is_not_missed_when_its_node_stops() {
+    fn who_left_in_a_merge_did_leave() {
         let mut sight = sight(&[ANNA, BEN], &[BEN]);
-        sight.notice(Instant(5), &[ANNA.into()], &[BEN.into()], Cause::Leave);
+        sight.notice(Instant(5), &[ANNA.into()], (&[BEN.into()], &[BEN.into()]), Cause::Network);
         sight.down(Instant(7), BEN.node());
         assert_eq!(sight.absence(&BEN), Absence::Left { since: Instant(5) });
-        sight.notice(Instant(8), &[ANNA.into(), BEN.into()], &[], Cause::Network);
-        sight.notice(Instant(9), &[ANNA.into()], &[BEN.into()], Cause::Network);
+        sight.notice(Instant(8), &[ANNA.into(), BEN.into()], (&[], &[]), Cause::Network);
+        assert_eq!(sight.absence(&BEN), Absence::SilentSince(Instant(7)));
+    }
+
+    #[test]
+    fn who_left_is_not_missed_when_its_node_stops() {
+        let mut sight = sight(&[ANNA, BEN], &[BEN]);
+        sight.notice(Instant(5), &[ANNA.into()], (&[BEN.into()], &[]), Cause::Leave);
+        sight.down(Instant(7), BEN.node());
+        assert_eq!(sight.absence(&BEN), Absence::Left { since: Instant(5) });
+        sight.notice(Instant(8), &[ANNA.into(), BEN.into()], (&[], &[]), Cause::Network);
+        sight.notice(Instant(9), &[ANNA.into()], (&[BEN.into()], &[]), Cause::Network);
         assert_eq!(sight.absence(&BEN), Absence::SilentSince(Instant(7)));
     }
 

@@ -30,6 +30,14 @@ pub(crate) struct Resident {
     stood: Vec<NoticeLabel>,
 }
 
+/// A party whose node was lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Departing {
+    node: NodeId,
+    /// The number of the word by which it joined.
+    joined: u64,
+}
+
 /// The set of parties among whom complaints are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Jury {
@@ -48,6 +56,14 @@ struct Notice {
     members: BTreeMap<Party, Stamp>,
 }
 
+/// Parties of the previous notice that did not stay.
+#[derive(Debug, Clone)]
+pub(crate) struct Removed {
+    removed: Vec<Party>,
+    /// Those of them that left by their own word.
+    left: Vec<Party>,
+}
+
 /// The table of one group.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Circle {
@@ -55,13 +71,15 @@ pub(crate) struct Circle {
     /// The parties of `residents` that live here.
     local: BTreeSet<Party>,
     /// Lost at the transitional signal; still heard until the next configuration.
-    departing: BTreeMap<Party, NodeId>,
+    departing: BTreeMap<Party, Departing>,
     /// Taken out in this configuration, the latest last: what they sent before may still come, if
     /// it has no place.
     former: VecDeque<(Party, NodeId)>,
     notice: Option<Notice>,
     /// Parties of `notice` that were lost since, whether or not they are back.
     lost: BTreeSet<Party>,
+    /// Parties of `notice` that left by their own word since, whether or not they are back.
+    left: BTreeSet<Party>,
     /// Number of notices so far; serials are local.
     serial: u64,
     /// Labels of the latest notices here, including those from before the last merge.
@@ -176,7 +194,7 @@ impl Circle {
     /// transitional signal.
     pub(crate) fn hosts(&self, node: NodeId, party: &Party) -> bool {
         self.residents.get(party).is_some_and(|resident| resident.node == node)
-            || self.departing.get(party) == Some(&node)
+            || self.departing.get(party).is_some_and(|departing| departing.node == node)
     }
 
     /// The party that `speaker` names at `node`, if the node may speak for it here. If two members
@@ -208,17 +226,18 @@ impl Circle {
     /// Marks the parties on nodes that are not in `nodes` as lost, and returns them. With `heard`,
     /// they are still heard.
     pub(crate) fn lose(&mut self, nodes: &BTreeSet<NodeId>, heard: bool) -> Vec<Party> {
-        let gone: Vec<(Party, NodeId)> = self
+        let departing = |resident: &Resident| Departing { node: resident.node, joined: resident.join.number };
+        let gone: Vec<(Party, Departing)> = self
             .residents
             .iter()
             .filter(|(_, resident)| !nodes.contains(&resident.node))
-            .map(|(party, resident)| (*party, resident.node))
+            .map(|(party, resident)| (*party, departing(resident)))
             .collect();
-        for (party, node) in &gone {
+        for (party, departing) in &gone {
             self.remove(party);
             self.note_lost(*party);
             if heard {
-                self.departing.insert(*party, *node);
+                self.departing.insert(*party, *departing);
             }
         }
         gone.into_iter().map(|(party, _)| party).collect()
@@ -228,6 +247,16 @@ impl Circle {
     pub(crate) fn note_lost(&mut self, party: Party) {
         if self.notice.as_ref().is_some_and(|notice| notice.members.contains_key(&party)) {
             self.lost.insert(party);
+        }
+    }
+
+    /// GRP-33: a party left by its own word. A word that is older than its join says nothing.
+    pub(crate) fn note_left(&mut self, party: Party, number: u64) {
+        let resident = self.residents.get(&party).map(|resident| resident.join.number);
+        let joined = resident.or_else(|| self.departing.get(&party).map(|departing| departing.joined));
+        let noticed = self.notice.as_ref().is_some_and(|notice| notice.members.contains_key(&party));
+        if noticed && joined.is_some_and(|joined| joined < number) {
+            self.left.insert(party);
         }
     }
 
@@ -286,9 +315,10 @@ impl Circle {
         self.record(view, false);
     }
 
-    /// Makes a notice, and returns the parties of the previous notice that did not stay.
-    pub(crate) fn make_notice(&mut self, view: ViewId) -> Vec<Party> {
-        let removed = self.notice.as_ref().map_or_else(Vec::new, |notice| {
+    /// Makes a notice, and returns the parties of the previous notice that did not stay, and those
+    /// of them that left by their own word.
+    pub(crate) fn make_notice(&mut self, view: ViewId) -> Removed {
+        let removed: Vec<Party> = self.notice.as_ref().map_or_else(Vec::new, |notice| {
             let stayed = |party: &Party, stamp: &Stamp| {
                 !self.lost.contains(party)
                     && self.residents.get(party).is_some_and(|resident| resident.stamp == *stamp)
@@ -296,8 +326,9 @@ impl Circle {
             let gone = notice.members.iter().filter(|(party, stamp)| !stayed(party, stamp));
             gone.map(|(party, _)| *party).collect()
         });
+        let left = removed.iter().copied().filter(|party| self.left.contains(party)).collect();
         self.record(view, true);
-        removed
+        Removed { removed, left }
     }
 
     fn record(&mut self, view: ViewId, fresh: bool) {
@@ -305,6 +336,7 @@ impl Circle {
         self.notice = Some(Notice { view, fresh, digest: self.fingerprint(), members });
         self.stand(&view);
         self.lost.clear();
+        self.left.clear();
         self.serial = self.serial.saturating_add(1);
         self.recent.push_back((view.configuration, view.order, self.serial));
         if self.recent.len() > RECENT_NOTICES_MAX {
@@ -388,12 +420,12 @@ pub(crate) fn notice_to(
     group: GroupId,
     view: ViewId,
     circle: &Circle,
-    removed: &[Party],
+    removed: &Removed,
     cause: Cause,
     to: Party,
 ) -> Output {
-    let (view, members, removed) = (Box::new(view), circle.members(), removed.to_vec());
-    Output::Member { to, indication: Indication::Notice { group, view, members, removed, cause } }
+    let (view, members, Removed { removed, left }) = (Box::new(view), circle.members(), removed.clone());
+    Output::Member { to, indication: Indication::Notice { group, view, members, removed, left, cause } }
 }
 
 /// The tables of the groups with this handle: one, unless somebody has made two ids that begin

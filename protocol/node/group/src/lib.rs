@@ -46,7 +46,7 @@ use folkmoot_base::{
 };
 use mark::MarkId;
 use message::{Control, Message, NODE_NUMBER, Stamp, number_of};
-use ordered::Change;
+use ordered::{Change, What};
 use state_exchange::{CHANGES_MAX, Deferred, StateExchange};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -337,6 +337,12 @@ impl Group {
             let (groups, cause) = self.apply(&change, roster)?;
             self.notify(&groups, cause);
         } else if self.changes.len() < CHANGES_MAX {
+            // The next merge may be of another configuration, which hears nothing of this word.
+            if let What::Leave(group, _) = &change.what
+                && self.check_host(change.node, change.party, *group).is_ok()
+            {
+                self.note_left(change.party, *group, change.number);
+            }
             self.changes.push(change);
         } else {
             self.trace(format!("a change of {} is dropped: too many at once", change.party));

@@ -5,7 +5,9 @@ use crate::circle::{Circle, Resident, notice_to};
 use crate::message::{Joined, SignedJoin, Stamp};
 use crate::{Group, GroupError, MEMBERSHIPS_MAX, Output, Roster};
 use folkmoot_base::limits::{GROUPS_MAX, MEMBERS_MAX, PARTIES_MAX};
-use folkmoot_base::{Cause, Danger, GroupId, Indication, JoinRefusal, MemberId, NodeId, Party, ViewId};
+use folkmoot_base::{
+    Cause, Danger, GroupId, Indication, JoinRefusal, MemberId, NodeId, Party, Proof, Said, Says, ViewId, Word,
+};
 
 /// Number of places in the order for which a member set aside by complaints may not join again.
 pub(crate) const SET_ASIDE_PLACES: u64 = 32;
@@ -28,7 +30,7 @@ pub(crate) struct Change {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum What {
     Join(GroupId, SignedJoin),
-    Leave(GroupId),
+    Leave(GroupId, Proof),
     Refresh(ViewId),
     /// Nothing: the tables were not merged when it came. It does not count later.
     Complain,
@@ -47,18 +49,22 @@ impl Group {
         roster: &dyn Roster,
     ) -> Result<(Vec<GroupId>, Cause), GroupError> {
         let Change { node, party, number, .. } = *change;
-        if change.what != What::Detach {
-            self.take_turn(party, number, roster)?;
+        match &change.what {
+            What::Detach => {}
+            // GRP-33: its node may have said it again, after later words.
+            What::Leave(..) if self.has_spoken(&party, number) => {}
+            _ => self.take_turn(party, number, roster)?,
         }
         let again = self.config.danger.is(Danger::GroupHearsAgain);
         match &change.what {
             What::Join(group, join) => Ok((self.apply_join(change, *group, join, roster), Cause::Join)),
-            What::Leave(group) => {
+            What::Leave(group, _) => {
                 self.check_host(node, party, *group)?;
                 // GRP-23: the join that it is about is over already.
                 if self.joined_by(party, *group) > Some(number) && !again {
                     return Err(GroupError::PeerStale(party));
                 }
+                self.note_left(party, *group, number);
                 Ok((self.take_out(party, *group, Cause::Leave).into_iter().collect(), Cause::Leave))
             }
             What::Refresh(view) => {
@@ -74,6 +80,24 @@ impl Group {
                 let left = groups.into_iter().filter_map(|group| self.take_out(party, group, Cause::Detach));
                 Ok((left.collect(), Cause::Detach))
             }
+        }
+    }
+
+    /// GRP-33: the word of `change`, if it is a Leave of ours that has not taken effect.
+    pub(crate) fn unheeded(&self, change: &Change) -> Option<Said> {
+        let Change { node, party, number, ref what, .. } = *change;
+        let What::Leave(group, proof) = what else { return None };
+        self.check_host(node, party, *group).ok()?;
+        let is_about = self.joined_by(party, *group).is_some_and(|joined| joined < number);
+        let word = Word { party, number, says: Says::Leave { group: *group } };
+        is_about.then(|| Said { word, proof: proof.clone() })
+    }
+
+    /// GRP-33: remembers that `party` leaves by its own word, until the next notice.
+    pub(crate) fn note_left(&mut self, party: Party, group: GroupId, number: u64) {
+        let number = if self.config.danger.is(Danger::GroupHearsAgain) { u64::MAX } else { number };
+        if let Some(circle) = self.circles.get_mut(&group) {
+            circle.note_left(party, number);
         }
     }
 

@@ -15,7 +15,7 @@
 
 use crate::circle::{Circle, Resident};
 use crate::mark::MarkId;
-use crate::message::{Declaration, GroupState, Handle, Joined, Noticed, STOOD_MAX, Speaker, State};
+use crate::message::{Control, Declaration, GroupState, Handle, Joined, Noticed, STOOD_MAX, Speaker, State};
 use crate::ordered::{Change, What};
 use crate::{Configuration, Group, GroupError, MARK_NAMES_MAX, MEMBERSHIPS_MAX, Mark, Output, Phase, Roster};
 use folkmoot_base::limits::{CHARTERS_MAX, GROUPS_MAX, MEMBERS_MAX, PARTIES_MAX};
@@ -119,11 +119,18 @@ impl Group {
     }
 
     /// Changes ordered since the tables were last merged: our own take effect now, and those of
-    /// others come with their States.
+    /// others come with their States. But a Leave is ordered again (GRP-33): nodes that were not in
+    /// the last configuration did not hear it, and would take the party for lost.
     fn settle_own_changes(&mut self, roster: &dyn Roster) {
-        for change in std::mem::take(&mut self.changes) {
-            if change.node == self.config.me {
-                self.apply_quietly(&change, roster);
+        let mut changes = VecDeque::from(std::mem::take(&mut self.changes));
+        changes.retain(|change| change.node == self.config.me);
+        while let Some(change) = changes.pop_front() {
+            let comes_back = |later: &Change| {
+                later.party == change.party && matches!(later.what, What::Join(..) | What::Detach)
+            };
+            match self.unheeded(&change).filter(|_| !changes.iter().any(comes_back)) {
+                Some(said) => self.order(&Control::Party(said)),
+                None => self.apply_quietly(&change, roster),
             }
         }
     }

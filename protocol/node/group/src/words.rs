@@ -62,7 +62,7 @@ impl Group {
             Says::Join(Join { group, configuration, .. }) => {
                 What::Join(group, SignedJoin { configuration, number, proof: said.proof })
             }
-            Says::Leave { group } => What::Leave(group),
+            Says::Leave { group } => What::Leave(group, said.proof),
             Says::Refresh { view } => What::Refresh(view),
             Says::Complain { view, suspect, .. } if matches!(self.phase, Phase::Open) => {
                 self.take_turn(party, number, roster)?;
@@ -80,7 +80,8 @@ impl Group {
         let (party, says) = (said.word.party, &said.word.says);
         let current = self.configuration.as_ref().map(|configuration| &configuration.id);
         let is_of_now = says.configuration().is_none_or(|named| Some(named) == current);
-        let is_new = self.spoken.get(&party).is_none_or(|last| *last < said.word.number);
+        // A Leave may come again: which joins it ends, it says by its number (GRP-23).
+        let is_new = matches!(says, Says::Leave { .. }) || !self.has_spoken(&party, said.word.number);
         let again = self.config.danger.is(Danger::GroupHearsAgain);
         if !(again || is_of_now && is_new) {
             return Err(GroupError::PeerStale(party));
@@ -97,6 +98,11 @@ impl Group {
         Ok(())
     }
 
+    /// Whether a word of `party` with this number or a higher one counted in this configuration.
+    pub(crate) fn has_spoken(&self, party: &Party, number: u64) -> bool {
+        self.spoken.get(party).is_some_and(|last| number <= *last)
+    }
+
     /// GRP-21: a party's words count in the order of their numbers, each once in a configuration.
     pub(crate) fn take_turn(
         &mut self,
@@ -107,8 +113,7 @@ impl Group {
         if self.config.danger.is(Danger::GroupHearsAgain) {
             return Ok(());
         }
-        let last = self.spoken.get(&party).copied();
-        if last.is_some_and(|last| number <= last) {
+        if self.has_spoken(&party, number) {
             return Err(GroupError::PeerStale(party));
         }
         // Strangers leave nothing here, and members no more than they may.
@@ -116,7 +121,7 @@ impl Group {
             return Ok(());
         }
         let of_member = || self.spoken.range(crate::audience::parties_of(party.member)).count();
-        if last.is_none() && of_member() >= SPEAKERS_MAX {
+        if !self.spoken.contains_key(&party) && of_member() >= SPEAKERS_MAX {
             return Err(GroupError::PeerTooManyParties(party));
         }
         self.spoken.insert(party, number);

@@ -13,6 +13,7 @@ mod charters;
 mod codec;
 mod contract;
 mod declarations;
+mod left;
 mod limits;
 mod parties;
 mod words;

@@ -145,7 +145,7 @@ fn grp_20_a_word_is_of_one_party_group_and_subject() {
 }
 
 /// Party 1 lives here and party 2 on the other node; both are in the group.
-fn two() -> (Fed, ViewId) {
+pub(crate) fn two() -> (Fed, ViewId) {
     two_with(None)
 }
 

@@ -268,7 +268,8 @@ impl Moot {
 
     fn notice(&mut self, at: usize, cause: Cause) {
         let side = &mut self.sides[at];
-        let removed = side.noticed.difference(&side.circle).map(|number| party(*number)).collect();
+        let removed: Vec<Party> =
+            side.noticed.difference(&side.circle).map(|number| party(*number)).collect();
         side.noticed.clone_from(&side.circle);
         let configuration = ConfigurationId {
             ring_seq: side.ring_seq,
@@ -279,10 +280,9 @@ impl Moot {
         let mut members: Vec<Party> = side.circle.iter().map(|number| party(*number)).collect();
         members.sort_unstable();
         let circle = side.circle.clone();
-        self.tell(
-            &circle,
-            &ToMember::Group(Indication::Notice { group: self.group, view, members, removed, cause }),
-        );
+        let left = if cause == Cause::Leave { removed.clone() } else { Vec::new() };
+        let notice = Indication::Notice { group: self.group, view, members, removed, left, cause };
+        self.tell(&circle, &ToMember::Group(notice));
     }
 
     /// Orders a decision of these on the side of the first of them.
