@@ -12,8 +12,9 @@ use super::render::{self, Names};
 use super::replica::Replica;
 use crate::exit::{Exit, Failure};
 use crate::printer::Printer;
-use folkmoot::{Digest, Event, Folkmoot, Party, Service, Session, ViewId};
-use folkmoot_transcript::Transcript;
+use folkmoot::tools::{Machine, OsEntropy};
+use folkmoot::{Absence, Cause, Digest, Event, Folkmoot, Party, Presence, Service, Session, ViewId};
+use folkmoot_base::Instant;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -104,6 +105,19 @@ pub(super) struct Process {
     pub(super) socket: PathBuf,
 }
 
+/// Of those who are gone, the ones who still are members, and whether each left by itself.
+fn how(machine: &Machine, now: Instant, gone: Vec<Party>) -> Vec<(Party, bool)> {
+    let member = &machine.upper.member;
+    let people = member.status(now).people;
+    let left = |party: &Party| {
+        people.iter().any(|person| {
+            person.member == party.member && matches!(person.presence, Presence::Absent(Absence::Left { .. }))
+        })
+    };
+    let stays = |party: &Party| member.transcript().roster().is_member(&party.member);
+    gone.into_iter().filter(stays).map(|party| (party, left(&party))).collect()
+}
+
 impl Process {
     /// Takes note of an event and passes it on to whoever wants to see it.
     pub(super) async fn hear(&mut self, event: Event) -> Result<(), Failure> {
@@ -159,7 +173,7 @@ impl Process {
             if let Some(fields) = value.as_object_mut() {
                 fields.insert("time".into(), folkmoot::tools::wall_clock().to_string().into());
                 fields.extend(number.map(|number| ("number".to_owned(), number.into())));
-                fields.extend(went.map(|went| ("went".to_owned(), went.into())));
+                fields.extend(went.into_iter().flatten());
             }
             self.show(&value);
         }
@@ -170,20 +184,24 @@ impl Process {
         Ok(())
     }
 
-    /// Who was in the view before this one and is not in it, and still is a member.
-    async fn went(&self, event: &Event) -> Result<Option<Vec<String>>, Failure> {
-        let Event::View { group, members, .. } = event else { return Ok(None) };
+    /// Who was in the view before this one and is not in it, and still is a member (`went`); and
+    /// which of them left by themselves (`left`). Several changes in one view have one cause.
+    async fn went(&self, event: &Event) -> Result<Option<[(String, Value); 2]>, Failure> {
+        let Event::View { group, members, cause, .. } = event else { return Ok(None) };
         let before = self.picture.view.as_ref().filter(|_| *group == self.moot.group());
         let Some((_, before, _)) = before else { return Ok(None) };
-        let mut went: Vec<Party> = before.iter().filter(|party| !members.contains(party)).copied().collect();
-        if !went.is_empty() {
-            let stay = move |known: &Transcript| {
-                went.retain(|party| known.roster().is_member(&party.member));
-                went
-            };
-            went = self.with_transcript(stay).await?;
+        let gone: Vec<Party> = before.iter().filter(|party| !members.contains(party)).copied().collect();
+        let mut went = Vec::new();
+        if !gone.is_empty() {
+            let look = move |machine: &mut Machine, now, _: &mut OsEntropy| how(machine, now, gone);
+            went = self.moot.handle().look(look).await?;
         }
-        Ok(Some(went.iter().map(|party| names::party_name(&self.names, party)).collect()))
+        let all_left = *cause == Cause::Leave;
+        let names = |went: &mut dyn Iterator<Item = &(Party, bool)>| -> Value {
+            went.map(|(party, _)| names::party_name(&self.names, party)).collect()
+        };
+        let left = names(&mut went.iter().filter(|(_, left)| all_left || *left));
+        Ok(Some([("went".into(), names(&mut went.iter())), ("left".into(), left)]))
     }
 
     /// Votes are told with the name of what they are on, proposals with those whom they concern.

@@ -19,16 +19,25 @@ fn said(text: &str) -> String {
 
 /// Who is no longer in the view: whoever left, and whoever fell silent, are told apart.
 fn went(event: &Value, cause: &str) -> String {
-    let names = event.get("went").and_then(Value::as_array).into_iter().flatten();
-    let names: Vec<String> = names.filter_map(Value::as_str).map(harmless).collect();
-    let (names, one) = (names.join(", "), names.len() == 1);
-    match cause {
-        _ if names.is_empty() => String::new(),
-        "leave" => format!("{names} left"),
-        "network" if one => format!("{names} has gone silent: it has crashed, or the network is cut"),
-        "network" => format!("{names} have gone silent: they have crashed, or the network is cut"),
-        _ => String::new(),
+    let names = |field: &str| -> Vec<String> {
+        let names = event.get(field).and_then(Value::as_array).into_iter().flatten();
+        names.filter_map(Value::as_str).map(harmless).collect()
+    };
+    let (left, mut silent) = (names("left"), names("went"));
+    silent.retain(|name| cause == "network" && !left.contains(name));
+    let mut told = String::new();
+    if !left.is_empty() {
+        told += &format!("{} left; ", left.join(", "));
     }
+    match silent.as_slice() {
+        [] => {}
+        [one] => told += &format!("{one} has gone silent: it has crashed, or the network is cut; "),
+        all => {
+            told +=
+                &format!("{} have gone silent: they have crashed, or the network is cut; ", all.join(", "));
+        }
+    }
+    told
 }
 
 fn text(event: &Value, field: &str) -> String {
@@ -51,7 +60,6 @@ pub(super) fn view_text(event: &Value) -> String {
     let share = if names.len() == 1 { "alone has" } else { "share" };
     let (cause, key) = (text(event, "cause"), text(event, "epoch"));
     let went = went(event, &cause);
-    let went = if went.is_empty() { went } else { went + "; " };
     format!("{went}{} {share} key {key} ({cause})", names.join(", "))
 }
 
@@ -78,14 +86,17 @@ mod tests {
 
     #[test]
     fn whoever_left_whoever_is_missed_and_whoever_gave_up_look_like_three() {
-        let view = |cause: &str| {
-            let view = json!({ "names": ["anna"], "went": ["ben"], "cause": cause, "epoch": "9488fcce" });
-            view_text(&view)
+        let view = |cause: &str, went: &[&str], left: &[&str]| {
+            view_text(&json!({
+                "names": ["anna"], "went": went, "left": left, "cause": cause, "epoch": "9488fcce"
+            }))
         };
-        assert_eq!(view("leave"), "ben left; anna alone has key 9488fcce (leave)");
-        assert!(
-            view("network").starts_with("ben has gone silent: it has crashed, or the network is cut; anna")
-        );
+        let silent = "has gone silent: it has crashed, or the network is cut; anna alone has key";
+        assert_eq!(view("leave", &["ben"], &["ben"]), "ben left; anna alone has key 9488fcce (leave)");
+        assert!(view("network", &["ben"], &[]).starts_with(&format!("ben {silent}")));
+        // Several changes in one view: each is told as what it was.
+        let both = view("network", &["ben", "cleo"], &["cleo"]);
+        assert!(both.starts_with(&format!("cleo left; ben {silent}")), "{both}");
         let gone = |own: bool| expelled_text(&json!({ "name": "ben", "own_wish": own }));
         assert_eq!(gone(false), "ben was expelled");
         assert_eq!(gone(true), "ben left the group for good, by its own wish");
