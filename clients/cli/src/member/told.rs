@@ -25,19 +25,14 @@ fn went(event: &Value, cause: &str) -> String {
     };
     let (left, mut silent) = (names("left"), names("went"));
     silent.retain(|name| cause == "network" && !left.contains(name));
-    let mut told = String::new();
-    if !left.is_empty() {
-        told += &format!("{} left; ", left.join(", "));
-    }
-    match silent.as_slice() {
-        [] => {}
-        [one] => told += &format!("{one} has gone silent: it has crashed, or the network is cut; "),
-        all => {
-            told +=
-                &format!("{} have gone silent: they have crashed, or the network is cut; ", all.join(", "));
-        }
-    }
-    told
+    let left = (!left.is_empty()).then(|| format!("{} left", left.join(", ")));
+    let (count, names) = (silent.len(), silent.join(", "));
+    let silent = match count {
+        0 => None,
+        1 => Some(format!("{names} has gone silent: it has crashed, or the network is cut")),
+        _ => Some(format!("{names} have gone silent: they have crashed, or the network is cut")),
+    };
+    left.into_iter().chain(silent).map(|part| part + "; ").collect()
 }
 
 fn text(event: &Value, field: &str) -> String {
