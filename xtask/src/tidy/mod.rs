@@ -6,6 +6,7 @@ mod columns;
 mod danger;
 mod dead;
 mod edges;
+mod idle;
 mod parsed;
 mod programs;
 mod purity;
@@ -33,6 +34,7 @@ pub(crate) fn tidy() -> Result<(), String> {
     manifests.retain(|source| source.path.ends_with("Cargo.toml"));
     let mut breaches = Vec::new();
     breaches.extend(edges::check(&manifests));
+    breaches.extend(idle::check(&manifests, &rust));
     manifests.push(read(&root().join("Cargo.toml"))?);
     breaches.extend(danger::check(&manifests));
     breaches.extend(sizes::check(&rust));
