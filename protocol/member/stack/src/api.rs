@@ -281,7 +281,7 @@ pub enum Event {
         members: Vec<Party>,
         /// The parties that came from this party's previous secure view together with it.
         transitional: Vec<Party>,
-        /// Why it changed.
+        /// Why it changed; `Network` if for several reasons: the status says how each member went.
         cause: Cause,
         /// A public name of the key; equal at every member that holds it.
         epoch: String,
