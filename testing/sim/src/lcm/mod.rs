@@ -132,8 +132,10 @@ mod tests {
     #[test]
     fn the_checkers_catch_what_shows_in_every_run() {
         let quick = |mutant: &&Caught| mutant.story != Story::Replay;
+        // Runs that show the two that show seldom come first.
+        let seeds = || [11, 6].into_iter().chain(1..40);
         for mutant in MUTANTS.iter().filter(quick) {
-            let caught = (1..40).any(|seed| {
+            let caught = seeds().any(|seed| {
                 let found = play(&Plan::of(seed, mutant.story), Some(mutant.danger)).1;
                 found.iter().any(|one| one.checker == mutant.checker)
             });
