@@ -110,15 +110,10 @@ fn at_once() -> usize {
     thread::available_parallelism().map_or(2, NonZero::get) * 3 / 2
 }
 
-/// Every state of three members and three changes, unless these sources were explored before; with
-/// a rule off, the deadlock that the rule is for.
+/// Every state of three members and three changes; with a rule off, the deadlock that the rule is
+/// for.
 fn model() -> Result<(), String> {
-    let mut lines = vec!["--without rule-h", "--without k1"];
-    match explored() {
-        Some(what) => eprintln!("{what}"),
-        None => lines.insert(0, ""),
-    }
-    for options in lines {
+    for options in ["", "--without rule-h", "--without k1"] {
         let line = format!("nice {} --changes 3 {options}", built("folkmoot-model"));
         let (success, said) = capture(&line)?;
         eprintln!("$ {line}\n{said}");
@@ -127,17 +122,6 @@ fn model() -> Result<(), String> {
         }
     }
     Ok(())
-}
-
-/// What `testing/model/explored.txt` says, if it is of these sources: it begins with their tree, as
-/// git names it. The model has no other sources, and takes minutes, so it is explored once for each
-/// of its forms. `None` also where git does not answer.
-fn explored() -> Option<String> {
-    let said = std::fs::read_to_string(root().join("testing/model/explored.txt")).ok()?;
-    let git = |arguments: &str| capture(&format!("git {arguments}")).ok().filter(|(good, _)| *good);
-    let (_, tree) = git("rev-parse HEAD:testing/model/src")?;
-    let (_, changed) = git("status --porcelain -- testing/model/src")?;
-    (changed.is_empty() && said.lines().next() == Some(tree.trim())).then_some(said)
 }
 
 /// The rules of the line of decisions with liars; and with a rule left out, beginning shortly
