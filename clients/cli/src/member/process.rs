@@ -197,11 +197,10 @@ impl Process {
             went = self.moot.handle().look(look).await?;
         }
         let all_left = *cause == Cause::Leave;
-        let names = |went: &mut dyn Iterator<Item = &(Party, bool)>| -> Value {
-            went.map(|(party, _)| names::party_name(&self.names, party)).collect()
-        };
-        let left = names(&mut went.iter().filter(|(_, left)| all_left || *left));
-        Ok(Some([("went".into(), names(&mut went.iter())), ("left".into(), left)]))
+        let name = |(party, _): &(Party, bool)| names::party_name(&self.names, party);
+        let left: Vec<String> = went.iter().filter(|(_, left)| all_left || *left).map(name).collect();
+        let went: Vec<String> = went.iter().map(name).collect();
+        Ok(Some([("went".into(), went.into()), ("left".into(), left.into())]))
     }
 
     /// Votes are told with the name of what they are on, proposals with those whom they concern.

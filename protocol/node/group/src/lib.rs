@@ -337,7 +337,7 @@ impl Group {
             let (groups, cause) = self.apply(&change, roster)?;
             self.notify(&groups, cause);
         } else if self.changes.len() < CHANGES_MAX {
-            // The next merge may be of another configuration, which hears nothing of this word.
+            // Nobody says this word again if its node is lost before the merge.
             if let What::Leave(group, _) = &change.what
                 && self.check_host(change.node, change.party, *group).is_ok()
             {
