@@ -19,7 +19,7 @@ class Set:
         self.state = state
         self.admits, self.verdicts = {}, {}
         self.approvals, self.replaced, self.given = {}, {}, {}
-        self.effects, self.refusals, self.expires = {}, set(), set()
+        self.effects, self.refusals, self.past = {}, set(), None
         self.papers, self.long = {}, set()
 
     def take_certificate(self, admit, signed, length):
@@ -108,6 +108,7 @@ class Set:
         for voter in [voter for voter, given in self.given.items() if given > APPROVALS_MAX]:
             self.bound_approvals(voter)
         kept = self.bound_refusals() == self.refusals and self.bound_effects() == set(self.effects)
+        need(self.past is None or self.is_end(self.past), "nothing ends there", "LINE-33")
         self.verdicts = {request: self.judge(admit) for request, admit in self.admits.items()}
         self.crowd()
         need(kept and not self.too_late(), "no set keeps all of it", "LINE-87")
@@ -172,17 +173,23 @@ class Set:
         need(new, "nobody rejects what it refuses", "LINE-87")
         self.refusals.add(refusal)
 
-    def take_expire(self, member, request):
-        """`LINE-33`, without a clock."""
-        held, admit = self.state.roster.get(member), self.admits.get(request)
-        if held is not None and held.request == request:
-            ends = held.ends
-        else:
-            here = admit is not None and admit.member == member
-            need(here, "nobody has the term that it ends", "LINE-33")
-            ends = admit.ends
-        if self.state.time > ends:
-            self.expires.add((member, request))
+    def take_past(self, time):
+        need(self.past is None, "a set has one time that is past", "LINE-81")
+        need(time > self.state.time, "that is past by the last decision", "LINE-33")
+        self.past = time
+
+    def time(self):
+        """By which everything is judged."""
+        return self.state.time if self.past is None else self.past
+
+    def is_end(self, past):
+        """`LINE-33`, without a clock: whether this is one second after an end that is known."""
+        ends = {held.ends for held in self.state.roster.values()}
+        ends.update(admit.ends for admit in self.admits.values())
+        said = [one for kept in self.replaced.values() for one in kept.values()]
+        said += self.approvals.values()
+        ends.update(one.expires for one in said if one.subject[0] == ADMIT and one.is_yes())
+        return past - 1 in ends
 
     def of(self, subject):
         return [one for key, one in self.approvals.items() if key[0] == subject]
@@ -194,7 +201,8 @@ class Set:
         """`LINE-23`: whether enough objections count."""
         needed = self.state.charter.objections
         against = [one for one in self.of((ADMIT, request)) if not one.is_yes()]
-        counting = sum(self.state.counts(one, 0, self.state.time) for one in against)
+        # An objection does not run out.
+        counting = sum(self.state.counts(one, 0, 0) for one in against)
         return needed is not None and counting >= needed
 
     def is_refused(self, admit):
@@ -203,13 +211,14 @@ class Set:
 
     def judge(self, admit):
         """`LINE-20` to `LINE-28`, `LINE-31`."""
-        if not self.state.takes_request(admit) or self.is_refused(admit):
+        time = self.time()
+        if not self.state.takes_request(admit, time) or self.is_refused(admit):
             return LATE
         stamp = self.state.removed_at(admit.member)
         yes = {
             one.voter
             for one in self.of((ADMIT, admit.request))
-            if one.is_yes() and self.state.counts(one, stamp, self.state.time) and self.fits(admit, one)
+            if one.is_yes() and self.state.counts(one, stamp, time) and self.fits(admit, one)
         }
         return COUNTS if self.state.lets_in(admit.member, yes) else LATE
 
@@ -235,22 +244,19 @@ class Set:
     def members(self):
         """Who is a member, by the admission that ends last."""
         counted = [one for request, one in self.admits.items() if self.verdicts[request] == COUNTS]
-        found = {
-            member: held
-            for member, held in self.state.roster.items()
-            if (member, held.request) not in self.expires
-        }
+        found = dict(self.state.roster)
         for one in counted:
-            if (one.member, one.request) in self.expires:
-                continue
             known = found.get(one.member)
             if known is None or (known.ends, known.request) < (one.ends, one.request):
                 found[one.member] = Held(one.request, one.name, one.spki, one.ends, one.issued)
+        if self.past is not None:
+            for member in self.state.ending(self.past, {one.member for one in counted}):
+                del found[member]
         return found
 
     def digest(self):
         """Over the names of everything, sorted by subject and voter."""
-        parts = [b"folkmoot set v2\0", b"admits", *sorted(self.admits), b"epochs"]
+        parts = [b"folkmoot set v3\0", b"admits", *sorted(self.admits), b"epochs"]
         for request, admit in sorted(self.admits.items()):
             parts += [request + epoch for epoch in sorted(admit.epochs)]
         parts.append(b"approvals")
@@ -259,8 +265,10 @@ class Set:
         for _, kept in sorted(self.replaced.items(), key=lambda pair: pair[0]):
             parts += [one.digest for _, one in sorted(kept.items())]
         parts += [b"effects", *(subject[1] for subject in sorted(self.effects)), b"refusals"]
-        parts += [*(one[0] for one in sorted(self.refusals)), b"expires"]
-        return digest(*parts, *(member + request for member, request in sorted(self.expires)))
+        parts += [one[0] for one in sorted(self.refusals)]
+        if self.past is not None:
+            parts += [b"past", self.past.to_bytes(8, "big")]
+        return digest(*parts)
 
 
 def verifies(approval, group, spki):

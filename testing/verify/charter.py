@@ -6,6 +6,7 @@ import tomllib
 import unicodedata
 
 import cms
+import names
 from certificate import Authority, common_name
 from contact import contacts, contacts_of_word
 from keys import ED25519, P256, RSA, is_member_key, member_key, size_of
@@ -263,6 +264,11 @@ class Charter:
     def may_remove(self, voters):
         return self.remove is None or self.remove.holds(voters, self.roles)
 
+    def reaches(self, voters):
+        """`LINE-46`: what all of these together can do: admit, remove."""
+        yes = {"admit": self.may_admit(voters), "remove": self.may_remove(voters)}
+        return {what for what, holds in yes.items() if holds}
+
     def allows_term(self, begins, ends):
         """`LINE-26`."""
         right = ends - begins <= self.certificate_days * 86_400
@@ -276,6 +282,15 @@ class Charter:
             after.set(field, word)
         after.check()
         return after
+
+    def strike(self, field, key):
+        """`LINE-16`: this field's value names the key, and does nothing for it any more."""
+        if field == "list":
+            self.list.discard(key)
+        elif field == "decider" and self.decider == key:
+            self.decider = None
+        elif field.startswith("roles."):
+            self.roles.get(field[6:], set()).discard(key)
 
     def set(self, field, word):
         """Sets a field to the word of a vote. The limits are checked when all are set."""
@@ -343,7 +358,7 @@ def read_founders(said):
     for one in said:
         one = table(one, {"name": (str, MUST), "key": (str, MUST)}, "founders")
         spki = hexadecimal(one["key"])
-        need(is_name(one["name"], 64) and is_member_key(spki), "a founder is none", "ID-31")
+        need(names.is_name(one["name"]) and is_member_key(spki), "a founder is none", "ID-31")
         founders.append((digest(spki), one["name"], spki))
     need(len({member for member, _, _ in founders}) == len(founders), "a founder is there twice", "ID-31")
     return founders

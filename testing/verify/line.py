@@ -3,6 +3,7 @@
 import codec
 from decision import Standing
 from refused import need
+from state import run
 
 HANDOVERS_MAX, FORKS_MAX, SIDES_MAX = 100_000, 16, 4
 
@@ -16,9 +17,9 @@ class Line:
 
     def __init__(self, founded):
         self.founded = self.state = founded
-        self.electorate = founded.electorate()
+        self.electorate, self.running = founded.electorate(), founded.running
         self.reached, self.last, self.open = 0, None, False
-        self.decisions, self.forks = {}, []
+        self.decisions, self.forks, self.forked = {}, [], -1
 
     def check(self, standing):
         """`LINE-61` to `LINE-65`, `LINE-70`: a decision after the last one, by those who commit then."""
@@ -27,7 +28,9 @@ class Line:
         need(ours, "it does not follow", "LINE-70")
         standing.check(self.electorate)
         self.reached = decision.number
-        self.electorate = decision.electorate or self.electorate
+        if decision.electorate is not None:
+            self.electorate = decision.electorate
+            self.running = run(self.running, decision.number, decision.electorate)
         self.open = True
 
     def hand_over(self, section):
@@ -43,13 +46,14 @@ class Line:
         self.last = self.decisions[standing.decision.number] = standing
 
     def take_state(self, section):
-        """`LINE-70`, `LINE-71`: the state after the last decision, whose voters vote from then on."""
+        """`LINE-70`, `LINE-71`, `LINE-76`: the state after the last decision, whose voters vote from then on."""
         need(self.last is not None, "a state follows a decision", "LINE-81")
         last = self.last.decision
         state = self.founded.after(section, last.digest)
         same = state.digest() == last.state and state.head == last.head()
         need(same, "it is another state", "LINE-71")
         need(state.electorate() == self.electorate, "others vote than it was handed to", "LINE-70")
+        need(state.running == self.running, "a handover was left out", "LINE-76")
         self.state, self.open = state, False
 
     def electors_of(self, number):
@@ -81,6 +85,9 @@ class Line:
         need(known.parent == theirs.decision.parent, "they follow different decisions", "LINE-60")
         theirs.check(electorate)
         self.forks.append(theirs.decision.head())
+        # What former voters alone committed to is shown, and asks for no head.
+        if any(self.state.may_vote(voter) for voter, _ in theirs.commits):
+            self.forked = max(self.forked, number)
 
     def head_at(self, number):
         """The digest of the decision of this number, as far as the line still shows it."""
@@ -99,5 +106,4 @@ class Line:
             on_line = at is not None and at.hex().startswith(digits.lower())
             need(on_line, "a head that is known is not on its line", "LINE-84")
         latest = max((number for number, _ in heads), default=-1)
-        forked = max((number for number, _ in self.forks), default=-1)
-        need(forked <= latest, "a fork, and no later head is known", "LINE-86")
+        need(self.forked <= latest, "a fork by voters, and no later head is known", "LINE-86")

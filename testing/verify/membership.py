@@ -2,6 +2,7 @@
 
 import certificate
 import der
+import names
 from charter import is_name
 from codec import is_sorted
 from keys import is_signature
@@ -180,6 +181,7 @@ class Gmc:
         need(ours and SCHEMES[said.scheme] == charter.scheme, "it is of another group", "LINE-07")
         need((said.mode == CENTRALISED) == charter.centralised, "it names another mode", "LINE-07")
         need(charter.allows(self.spki), "the charter does not name its algorithm", "LINE-07")
+        need(names.is_name(self.name), "nobody may be called so", "LINE-07")
         need(self.member not in charter.nodes, "its key speaks for the authority", "LINE-07")
         if charter.centralised:
             self.check_issued(charter.authority.key)

@@ -1,10 +1,11 @@
 """State(n), read from its encoding, and what it says of approvals and requests."""
 
 import codec
+import names
 import sharing
 from der import utf8
 from keys import is_member_key
-from refused import digest, need
+from refused import Refused, digest, need
 
 LAST = (1 << 64) - 1
 LIFE = 90 * 86_400
@@ -35,6 +36,7 @@ def read_held(reader):
     name, spki, ends = utf8(reader.blob()), reader.blob(), reader.number(8)
     issued = reader.optional(lambda inner: bytes(inner.take(16)))
     need(is_member_key(spki) and digest(spki) == member, "a member's key is another's", "LINE-71")
+    need(names.is_name(name), "nobody may be called as a member is", "LINE-71")
     return member, Held(request, name, spki, ends, issued)
 
 
@@ -44,10 +46,24 @@ def read_refused(reader):
     return (request, csr is not None, csr or b""), reader.number(8)
 
 
+def listed(values):
+    """What is sorted, each once."""
+    need(codec.is_sorted(values), "a list of the state is not sorted", "LINE-71")
+    return values
+
+
 def mapped(pairs):
     """What is sorted by its first part, each of them once."""
-    need(codec.is_sorted([key for key, _ in pairs]), "a list of the state is not sorted", "LINE-71")
+    listed([key for key, _ in pairs])
     return dict(pairs)
+
+
+def run(before, number, electorate):
+    """The running digest after this electorate."""
+    quorum, places = electorate
+    told = b"".join(member + len(spki).to_bytes(4, "big") + spki for member, spki in places)
+    encoded = bytes([1, quorum]) + codec.of_length(told) + told
+    return digest(b"folkmoot electorates v1\0", before, number.to_bytes(8, "big"), encoded)
 
 
 class State:
@@ -65,6 +81,7 @@ class State:
         self.sharing, self.removed, self.struck = None, {}, set()
         self.fields, self.things, self.replaced = {}, {}, {}
         self.recent, self.used, self.refused, self.revoked = {}, {}, {}, {}
+        self.running = run(bytes(32), 0, self.electorate())
         self.encoded = None
 
     def digest(self):
@@ -80,8 +97,8 @@ class State:
             held += [len(one.spki).to_bytes(4, "big"), one.spki, one.ends.to_bytes(8, "big"), b"\0"]
         lists = [b"".join(held), b"".join(places)]
         told = b"".join(codec.of_length(one) + one for one in lists)
-        nothing = bytes(1 + 2 + 24 + 5 + 1)
-        return b"\1" + self.group + bytes(16) + b"\0" + told + nothing
+        nothing = bytes(1 + 2 + 24 + 5 + 1 + 1)
+        return b"\1" + self.group + bytes(16) + b"\0" + told + nothing + self.running
 
     def after(self, data, decision):
         """`LINE-71`: the state that these bytes are, after the decision of this digest."""
@@ -102,22 +119,20 @@ class State:
         self.removed = mapped(reader.list(lambda one: read_pair(one, 8)))
         self.fields = mapped(reader.list(lambda one: (utf8(one.blob()), one.number(8))))
         self.things = {thing: reader.number(8) for thing in ("electorate", "sharing", "rejoin")}
-        struck = reader.list(take32)
-        need(codec.is_sorted(struck), "a list of the state is not sorted", "LINE-71")
-        self.struck = set(struck)
+        self.struck = set(listed(reader.list(lambda one: (utf8(one.blob()), take32(one)))))
         recent = reader.list(lambda one: (codec.head(one), one.number(8)))
         self.recent = mapped([(number, known) for (number, known), _ in recent])
         self.used = mapped(reader.list(lambda one: read_pair(one, 8)))
         self.refused = mapped(reader.list(read_refused))
         self.revoked = mapped(reader.list(lambda one: (bytes(one.take(16)), one.number(8))))
         reader.optional(codec.head)
-        if reader.at < len(reader.data):
-            replaced = reader.list(lambda one: (take32(one), (take32(one), one.number(8))))
-            few = 0 < len(replaced) <= REPLACED_MAX
-            need(few, "the list of former keys is empty or too long", "LINE-71")
-            self.replaced = mapped(replaced)
+        self.replaced = mapped(reader.list(lambda one: (take32(one), (take32(one), one.number(8)))))
+        need(len(self.replaced) <= REPLACED_MAX, "the list of former keys is too long", "LINE-71")
+        self.running = take32(reader)
         mapped(changes)
         self.charter = self.founding.amended(changes)
+        for field, key in self.struck:
+            self.charter.strike(field, key)
         if said is not None:
             self.sharing = sharing.facts(self.charter.scheme, said[0])
 
@@ -147,14 +162,23 @@ class State:
         return self.removed.get(member, 0)
 
     def stamp(self, effect, named):
-        """`LINE-13`: of what an effect is about, and of the key of the admission that it names."""
+        """`LINE-13`: of what an effect is about, and of the removals of all keys that it names."""
         field = None if effect.field is None else effect.field.decode("utf-8", "replace")
-        keys = [effect.key] if named is None else [effect.key, named.member]
-        stamps = [self.removed.get(key, 0) for key in keys]
+        keys = effect.keys | self.holders(effect.public)
+        if named is not None:
+            keys.add(named.member)
+        stamps = [self.removed_at(key) for key in keys]
         return max(self.fields.get(field, 0), self.things.get(effect.thing, 0), *stamps)
 
+    def holders(self, public):
+        """Whom a sharing names, if it is one of the charter's scheme."""
+        try:
+            return set() if public is None else set(sharing.facts(self.charter.scheme, public).holders)
+        except Refused:
+            return set()
+
     def counts(self, approval, stamp, time):
-        """`LINE-10` to `LINE-14`."""
+        """`LINE-10` to `LINE-14`, `LINE-21`."""
         voter, base = approval.voter, approval.base
         return (
             self.has_on_line(base)
@@ -162,6 +186,7 @@ class State:
             and base[0] >= self.since(voter)
             and base[0] >= stamp
             and approval.expires >= time
+            and approval.subject[1] not in self.used
         )
 
     def below(self):
@@ -184,18 +209,17 @@ class State:
         charter = self.charter
         if self.is_for_authority():
             return True
-        listed = member in charter.list and member not in self.struck
-        if charter.policy == "list" and not listed:
+        if charter.policy == "list" and member not in charter.list:
             return False
         if charter.policy == "threshold" and len(yes) < self.threshold():
             return False
         return charter.may_admit(yes) and (charter.minority_may_admit or self.is_quorum(yes))
 
-    def takes_request(self, admit):
+    def takes_request(self, admit, time):
         """`LINE-20` to `LINE-22`, `LINE-26` to `LINE-28`, `LINE-31`, `LINE-90`."""
         return (
             admit.request not in self.used
-            and admit.ends >= self.time
+            and admit.ends >= time
             and self.has_on_line(admit.base)
             and admit.base[0] >= self.removed_at(admit.member)
             and admit.member not in self.replaced
@@ -213,6 +237,26 @@ class State:
 
     def has_refused(self, admit):
         return any(covers(refusal, admit) for refusal in self.refused)
+
+    def is_able(self, voters):
+        """`LINE-45`: whether these could decide."""
+        votes = 1 if self.charter.below_threshold == "reset" else self.charter.votes()
+        return voters and len(voters) >= self.charter.signers(votes) and self.is_quorum(voters)
+
+    def ending(self, time, renewed):
+        """`LINE-35`: whose membership ends because the term did before this time."""
+        over = {one for one, held in self.roster.items() if held.ends < time and one not in renewed}
+        placed = []
+        for voter, _ in self.places:
+            if voter in over and voter not in placed:
+                placed.append(voter)
+        left, ended = self.voters(), over.difference(placed)
+        for voter in sorted(placed, key=lambda one: self.roster[one].ends):
+            stay = left - {voter}
+            if self.is_able(stay) and self.charter.reaches(stay) >= self.charter.reaches(left):
+                left = stay
+                ended.add(voter)
+        return ended
 
     def has_serial(self, admit):
         """`LINE-29`: whether another certificate has this one's serial number."""

@@ -86,7 +86,7 @@ class Transcript:
     def read_item(self, reader):
         kind = reader.one_of(range(1, 8))
         need(kind < 6, "a decision is no item of the set", "LINE-81")
-        readers = {1: self.admit, 2: self.approval, 3: self.effect, 4: self.refusal, 5: self.expire}
+        readers = {1: self.admit, 2: self.approval, 3: self.effect, 4: self.refusal, 5: self.past}
         act = readers[kind](reader)
         need(reader.at == len(reader.data), "bytes follow the end of an item", "LINE-01")
         act()
@@ -120,6 +120,7 @@ class Transcript:
             one.check(self.state.group, self.state.roster[one.voter].spki)
             need(self.state.has_on_line(one.base), "its base is not on the line", "LINE-10")
             need(one.base[0] >= self.state.since(one.voter), "it is older than the vote", "LINE-12")
+            need(one.subject[1] not in self.state.used, "its request has let somebody in", "LINE-21")
             self.set.take_approval(one)
 
         return act
@@ -137,9 +138,9 @@ class Transcript:
         data = reader.blob()
         return lambda: self.set.take_refusal(*request.refused(data))
 
-    def expire(self, reader):
-        member, asked = bytes(reader.take(32)), bytes(reader.take(32))
-        return lambda: self.set.take_expire(member, asked)
+    def past(self, reader):
+        time = reader.number(8)
+        return lambda: self.set.take_past(time)
 
     def take_held(self, section):
         """`LINE-83`."""

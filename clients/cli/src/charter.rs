@@ -6,6 +6,7 @@ use crate::endorsement;
 use crate::exit::{Exit, Failure};
 use crate::files::{certificate, given_or_kept, open, read_small, stands_not, unsigned};
 use crate::keys::Keys;
+use crate::member::times;
 use crate::rules::policies;
 use crate::rules_shown;
 use crate::show::{Paint, data, many_of, paint, short, table, visible};
@@ -13,10 +14,11 @@ use crate::words::of_digest;
 use folkmoot::tools::OsEntropy;
 use folkmoot::{GroupName, MemberId};
 use folkmoot_base::whole;
-use folkmoot_identity::names::{is_made, told};
+use folkmoot_identity::names::told;
 use folkmoot_identity::{
     Algorithms, Charter, CharterDraft, Contact, Founder, KeyAlgorithm, Policy, SignedCharter,
 };
+use folkmoot_transcript::State;
 use serde_json::{Value, json};
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
@@ -214,15 +216,10 @@ fn write(
         .iter()
         .map(|file| certificate(file).map(|certificate| Founder::from(&certificate)))
         .collect::<Result<Vec<_>, _>>()?;
-    for founder in &founders {
-        is_made(&founder.name).map_err(|error| {
-            let why = format!("{:?} cannot be a founder's name: {error}", visible(&founder.name));
-            Failure::new(Exit::Usage, why)
-        })?;
-    }
     let mut entropy = OsEntropy::new().map_err(|error| Failure::new(Exit::Configuration, error))?;
     let text = draft(founders, name, &mut entropy).to_toml();
-    Charter::from_toml(&text).map_err(|error| Failure::new(Exit::Usage, whole(&error)))?;
+    let charter = Charter::from_toml(&text).map_err(|error| Failure::new(Exit::Usage, whole(&error)))?;
+    let needed = times::needed(State::founded(charter).all_needed_from());
     if out.exists() {
         return Err(Failure::new(
             Exit::Usage,
@@ -230,9 +227,11 @@ fn write(
         ));
     }
     std::fs::write(out, &text).map_err(|error| Failure::file(out, &error))?;
-    data(json, &json!({ "file": out, "charter": text }), || {
+    let warning = times::needed_text(Some(&needed));
+    let warning = warning.map_or_else(String::new, |text| format!("\n{}", paint(Paint::Red, &text)));
+    data(json, &json!({ "file": out, "charter": text, "all_needed": needed }), || {
         format!(
-            "{}\nRead it, and change it if you like. Then each founder runs: folkmoot charter sign {0}",
+            "{}\nRead it, and change it if you like. Then each founder runs: folkmoot charter sign {0}{warning}",
             out.display()
         )
     });

@@ -1,14 +1,14 @@
 //! Commands that ask the running member.
 
-use crate::args::{Fault, Resolve, Vote};
+use crate::args::{Fault, Vote};
 use crate::control::{Control, Faulty, Request};
 use crate::exit::{Exit, Failure};
 use crate::member::carried;
 use crate::member::concerns::lines;
 use crate::member::find::{Choice, find};
 use crate::member::reached::without_address;
+use crate::member::times;
 use crate::show::{Paint, data, harmless, many, many_of, paint, short, table};
-use crate::values::head as head_of;
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -28,6 +28,7 @@ pub(crate) async fn vote(folder: &Path, vote: Vote, json: bool) -> Result<(), Fa
         Vote::Reject { subject, timeout } => (subject.join(" "), false, timeout),
     };
     let answer = ask(folder, Request::Vote { subject, approve, wait: Some(timeout) }).await?;
+    crate::times::warn_of_date(folder).await;
     data(json, &answer, || voted(&answer));
     Ok(())
 }
@@ -153,7 +154,8 @@ pub(crate) async fn voters(
     let answer = propose(folder, request, force).await?;
     let names = answer.get("names").and_then(Value::as_array).into_iter().flatten();
     let names: Vec<String> = names.filter_map(Value::as_str).map(harmless).collect();
-    data(json, &answer, || proposed(&format!("let these vote from now on: {}", names.join(", "))));
+    let warning = all_needed(&answer);
+    data(json, &answer, || proposed(&format!("let these vote from now on: {}", names.join(", "))) + &warning);
     Ok(())
 }
 
@@ -168,29 +170,17 @@ pub(crate) async fn change(
     let request = |weigh| Request::Change { field: field.clone(), value: value.clone(), force, weigh };
     let answer = propose(folder, request, force).await?;
     let value = harmless(text(&answer, "value"));
-    data(json, &answer, || proposed(&format!("set {field} = {value} in the charter")));
+    let warning = all_needed(&answer);
+    data(json, &answer, || proposed(&format!("set {field} = {value} in the charter")) + &warning);
     Ok(())
 }
 
-/// `folkmoot resolve`
-pub(crate) async fn resolve(folder: &Path, resolve: &Resolve, json: bool) -> Result<(), Failure> {
-    let Resolve { head, everybody, timeout } = resolve;
-    let head = head_of(&head.join(" ")).map_err(|why| Failure::new(Exit::Usage, why))?;
-    let request = Request::Resolve { head: head.whole(), everybody: *everybody, wait: *timeout };
-    let answer = ask(folder, request).await?;
-    data(json, &answer, || match everybody {
-        true => proposed(&format!(
-            "go over to the other line of decisions, at {} (in words: {})",
-            text(&answer, "theirs"),
-            text(&answer, "theirs_words")
-        )),
-        false => format!(
-            "this member follows the other line now: its head is {} (in words: {})",
-            text(&answer, "head"),
-            text(&answer, "head_words")
-        ),
-    });
-    Ok(())
+/// That no voter can be spared, once it is decided: a line, if it is so.
+pub(crate) fn all_needed(answer: &Value) -> String {
+    let text = times::needed_text(answer.get("all_needed"));
+    text.map_or_else(String::new, |text| {
+        format!("\n{}", paint(Paint::Red, &format!("once that is decided, {text}")))
+    })
 }
 
 /// Says what speaks against it before it is forced.
@@ -205,7 +195,9 @@ pub(crate) async fn propose(
             eprintln!("{}", paint(Paint::Red, &format!("warning: {}", harmless(warning))));
         }
     }
-    ask(folder, request(false)).await
+    let answer = ask(folder, request(false)).await?;
+    crate::times::warn_of_date(folder).await;
+    Ok(answer)
 }
 
 /// That something was proposed.
@@ -236,8 +228,10 @@ pub(crate) async fn status(folder: &Path, json: bool) -> Result<(), Failure> {
         let names: String = without_address(&status).iter().map(|one| format!("\n{one}")).collect();
         let refusals: String = refusals.map(|one| format!("\n{}", text(one, "why"))).collect();
         let about = format!("{about}\n{}", line_about(&status));
+        let lines = times::lines(&status);
+        let times: String = lines.iter().map(|one| format!("\n{}", paint(Paint::Red, one))).collect();
         format!(
-            "{}\n{about}{}{authority}{below}{names}\n{}{refusals}{}{}",
+            "{}\n{about}{times}{}{authority}{below}{names}\n{}{refusals}{}{}",
             paint(Paint::Bold, &head),
             crate::shares::text(&status),
             people(&status, |_| true),

@@ -99,8 +99,12 @@ pub(crate) enum Request {
         #[serde(default)]
         weigh: bool,
     },
-    /// Go over to another line of decisions, by its decision at the fork: the member alone, or by
-    /// a proposal everybody on its line. Waits so many seconds for somebody who is on the other.
+    /// Propose that the line's time goes back to the voters' clocks; with `weigh`, propose nothing,
+    /// and say what it is and who committed to it.
+    Retime { weigh: bool },
+    /// Apply a decision that waits for this machine's clock; or go over to another line of
+    /// decisions, by its decision at the fork: the member alone, or by a proposal everybody on its
+    /// line. Waits so many seconds for somebody who is on the other.
     Resolve { head: String, everybody: bool, wait: u64 },
     /// Ask for admission.
     Apply,

@@ -24,6 +24,8 @@ pub(crate) async fn run(folder: &Path, json: bool) -> Result<(), Failure> {
         ("folder in use", in_use(folder)),
     ];
     if let Ok(status) = status(folder).await {
+        checks.extend(crate::member::times::judged(&status).map(|times| ("time of the decisions", times)));
+        checks.extend(needed(&status).map(|needed| ("voters", needed)));
         checks.extend(sent(&status).map(|sent| ("what is sent", sent)));
         checks.extend(crate::shares::judged(&status).map(|share| ("share of the key", share)));
         checks.push(("paths to others", paths(&status)));
@@ -113,6 +115,11 @@ fn in_use(folder: &Path) -> Result<String, String> {
 /// The state of the member that runs here.
 async fn status(folder: &Path) -> Result<Value, Failure> {
     Control::connect(folder).await?.ask(&Request::Status).await
+}
+
+/// Whether some voter can be spared.
+fn needed(status: &Value) -> Option<Result<String, String>> {
+    crate::member::times::needed_text(status.get("all_needed")).map(Err)
 }
 
 /// Whether the paths to all others carry what every path should.

@@ -80,6 +80,8 @@ impl From<Error> for Failure {
             Error::Store(StoreError::LocalStopped) | Error::LocalSlowReader(_) | Error::Stopped => Exit::Bug,
             Error::NotInGroup | Error::NoEpoch => Exit::NotInGroup,
             Error::NotSigned | Error::LocalProof(_) => Exit::No,
+            // A service manager starts it again, which is what is to be done.
+            Error::LocalResumed => Exit::No,
             // Too long was caught before: what is left is the charter's word on minorities.
             Error::SendRefused(_) => Exit::Refused,
             _ => Exit::Configuration,
@@ -113,6 +115,7 @@ mod tests {
         assert_eq!(code(Error::SendRefused("a minority".into())), 5);
         assert_eq!(Failure::new(Exit::TimedOut, "").exit as u8, 6);
         assert_eq!(code(Error::LocalSuperseded(folkmoot::UnixTime(0))), 3);
+        assert_eq!(code(Error::LocalResumed), 1);
         assert_eq!(code(Error::Stopped), 70);
     }
 }

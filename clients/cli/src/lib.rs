@@ -5,6 +5,7 @@
 //!      --> member     member, chat, join: run one member here, with a control socket in its folder
 //!      --> keys       opens the folder's key, and asks for its passphrase
 //!      --> commands   vote, expel, status, why   ask the member that runs, through the socket
+//!      --> times      resolve, retime: shown, asked, and then told to the member
 //!      --> ticket     invite; what join reads of a ticket
 //!      --> messages   send, receive
 //!      --> leave      leave
@@ -59,6 +60,7 @@ pub mod show;
 pub mod start;
 mod terminal;
 mod ticket;
+mod times;
 pub mod values;
 mod verify;
 mod words;
@@ -141,7 +143,8 @@ async fn dispatch(cli: Cli) -> Result<(), Failure> {
         Command::Leave { for_good, force } => leave::run(&folder()?, for_good, force, json).await,
         Command::Expel { member, force } => commands::expel(&folder()?, member, force, json).await,
         Command::Voters { members, force } => commands::voters(&folder()?, members, force, json).await,
-        Command::Resolve(resolve) => commands::resolve(&folder()?, &resolve, json).await,
+        Command::Resolve(resolve) => times::resolve(&folder()?, &resolve, json).await,
+        Command::Retime { yes } => times::retime(&folder()?, yes, json).await,
         Command::Write(write) => letter::write(&folder()?, write, &keys, json).await,
         Command::Letters => letter::list(&folder()?, json).await,
         Command::Answer(answer) => letter::answer(&folder()?, answer, json).await,

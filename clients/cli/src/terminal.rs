@@ -1,4 +1,4 @@
-//! Asks a person at the terminal for something that is not to be seen.
+//! Asks a person at the terminal: for a yes, or for something that is not to be seen.
 
 use crate::exit::{Exit, Failure};
 use folkmoot_base::Secret;
@@ -14,6 +14,16 @@ const BACKSPACE: [u8; 2] = [8, 127];
 /// Whether somebody is there to be asked.
 pub(crate) fn is_here() -> bool {
     std::io::stdin().is_terminal()
+}
+
+/// Asks for a yes.
+pub(crate) fn agrees(question: &str) -> bool {
+    eprint!("{question} ");
+    // Whoever does not see the question can still answer it.
+    let _ = std::io::stderr().flush();
+    let mut line = String::new();
+    let read = std::io::stdin().read_line(&mut line);
+    read.is_ok() && line.trim() == "yes"
 }
 
 /// The terminal while it shows nothing of what is typed; as it was when this is dropped.

@@ -7,7 +7,7 @@ use folkmoot_attach::MemberStatus;
 use folkmoot_base::{Digest, GroupId, GroupName, Head, Locator, MemberId};
 use folkmoot_runtime::{
     AuthorityStatus, Carrying, Command, Event, Lock, MemberHandle, Named, Outcome, Petition, Proposal,
-    Refusal, RunningMember, RuntimeError as Error, ShareStatus, StateFolder, Told, Twice,
+    Refusal, RunningMember, RuntimeError as Error, ShareStatus, StateFolder, Times, Told, Twice,
 };
 use folkmoot_transport::{Faults, reached_at};
 use std::path::PathBuf;
@@ -191,6 +191,15 @@ impl Folkmoot {
         self.running.handle.look(|machine, _, _| machine.upper.member.told()).await
     }
 
+    /// How the time of the last decision stands beside this machine's clock, and what waits for the
+    /// clock or ends soon.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    pub async fn times(&self) -> Result<Times, Error> {
+        self.running.handle.look(|machine, _, _| machine.upper.member.times()).await
+    }
+
     /// Proposes to expel a member, and votes for it.
     ///
     /// # Errors
@@ -237,9 +246,21 @@ impl Folkmoot {
         self.command(Command::Rejoin { head }).await
     }
 
+    /// Proposes that the time of this line of decisions, which is ahead of the voters' clocks, goes
+    /// back to them, and votes for it. What was approved before does not count any more then.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    pub async fn retime(&self) -> Result<(), Error> {
+        self.command(Command::Retime).await
+    }
+
     /// Goes over to another line of decisions, alone, as soon as somebody on it shows it:
     /// [`Event::WentOver`]. `head`: a recent decision of that line. It is forgotten when the member
-    /// stops.
+    /// stops. Or applies a decision that waits for this machine's clock, or skips to the last one
+    /// of [`Times::offered`]: [`Event::Skipped`]. Or, with the head of our own line, has this
+    /// member decide by its clock for a day, if the next decision waits until its person has seen
+    /// the date ([`Times::date`]).
     ///
     /// # Errors
     /// [`Error::Stopped`].

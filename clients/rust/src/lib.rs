@@ -45,10 +45,10 @@ pub use folkmoot_base::{
 };
 
 pub use folkmoot_runtime::{
-    AuthorityStatus, Awaits, CarryError, Carrying, Closed, Counting, DealerState, Event, Exchange, KnownHead,
-    LetterEvent, LettersError, Named, Origin, Outcome, Passphrase, Path, Petition, Proposal, Refusal,
-    RuntimeError as Error, SealedKeyError, SendError, ShareStatus, ShareWay, Standing, Stands, StateError,
-    StateFolder, StoreError, Theirs, Told, Twice, Versions, Voucher,
+    Ahead, AuthorityStatus, Awaits, CarryError, Carrying, Closed, Counting, DealerState, Event, Exchange,
+    KnownHead, LetterEvent, LettersError, Named, Origin, Outcome, Passphrase, Path, Petition, Proposal,
+    Refusal, RuntimeError as Error, SealedKeyError, SendError, ShareStatus, ShareWay, Skipped, Standing,
+    Stands, StateError, StateFolder, StoreError, Theirs, Times, Told, Twice, Versions, Voucher,
 };
 pub use folkmoot_transport::{Faults, MULTICAST_PORT};
 

@@ -17,6 +17,7 @@ use folkmoot_pubsub::secured::{
 use folkmoot_pubsub::{
     Address, Channel, Counters, Limits, Packets, Receiver, SELF_TEST_CHANNEL, SELF_TEST_PAYLOAD, TooLong,
 };
+use folkmoot_system::Generation;
 use std::io;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tokio::task::JoinHandle;
@@ -57,6 +58,12 @@ pub enum BusError {
     /// A key is for a program that seals.
     #[error("this program speaks plainly on {0}, and needs no key")]
     LocalPlain(Address),
+    /// The machine goes on from a snapshot, so this program's keys may be in use a second time.
+    #[error(
+        "this machine was resumed from a snapshot (or moved to another host while it ran): what this program says next may have been sealed \
+         before, as something else, under the same numbers. Join the group anew"
+    )]
+    LocalResumed,
     /// What it says does not come back to it.
     #[error("this program does not hear itself on {0}: a firewall or the routes of this host stop multicast")]
     LocalDeaf(Address),
@@ -133,7 +140,12 @@ impl Bus {
             None => sealer,
         };
         let opener = Shared::new(Opener::new(mode, domain, Limits::default(), times));
-        Self::with(address, Voice::Secured(Box::new(sealer)), Some(opener), management)
+        Self::with(
+            address,
+            Voice::Secured(Box::new(sealer), Generation::of_this_machine()),
+            Some(opener),
+            management,
+        )
     }
 
     fn with(
@@ -188,7 +200,7 @@ impl Bus {
         let Some(opener) = &self.opener else { return Err(BusError::LocalPlain(self.address)) };
         let mut voice = self.voice.lock().await;
         let now = self.clock.now();
-        if let Voice::Secured(sealer) = &mut *voice {
+        if let Voice::Secured(sealer, _) = &mut *voice {
             sealer.install(now, key.clone(), cause)?;
         }
         opener.lock().install(now, key, cause)?;
@@ -200,7 +212,7 @@ impl Bus {
             tokio::time::sleep_until(clock.at(ends)).await;
             opener.lock().expire(clock.now());
             let Some(voice) = voice.upgrade() else { return };
-            if let Voice::Secured(sealer) = &mut *voice.lock().await {
+            if let Voice::Secured(sealer, _) = &mut *voice.lock().await {
                 sealer.expire(clock.now());
             }
         });
@@ -212,7 +224,7 @@ impl Bus {
     pub async fn worn(&self) -> Vec<Domain> {
         match &*self.voice.lock().await {
             Voice::Plain { .. } => Vec::new(),
-            Voice::Secured(sealer) => sealer.worn(),
+            Voice::Secured(sealer, _) => sealer.worn(),
         }
     }
 
@@ -333,7 +345,7 @@ impl Bus {
                 let packets = voice.say(self.clock.now(), channel, payload)?;
                 self.send(packets).await
             }
-            Voice::Secured(_) => {
+            Voice::Secured(..) => {
                 let number = self.plain.fetch_add(1, Ordering::Relaxed);
                 self.send(Packets::new(channel, payload, number, SIZES)?).await
             }

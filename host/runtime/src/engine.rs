@@ -21,7 +21,7 @@
 use crate::names::Names;
 use crate::outcome::{Answer, Outcomes};
 use crate::sends::{Submission, Waiting};
-use crate::{Clock, OsEntropy, RuntimeError, StoreError, Wire};
+use crate::{Clock, Generation, OsEntropy, RuntimeError, StoreError, Wire};
 use bytes::Bytes;
 use folkmoot_attach::{Embedded, Ground, Input, Output, Resolved, Upper};
 use folkmoot_base::{GroupId, Instant, Locator, Service, UnixTime};
@@ -130,6 +130,7 @@ pub(crate) struct Engine<G: Ground, U: UpperStack, W: Wire> {
     pub(crate) machine: Embedded<G, U>,
     pub(crate) wire: W,
     pub(crate) clock: Clock,
+    pub(crate) generation: Generation,
     pub(crate) entropy: OsEntropy,
     pub(crate) orders: mpsc::Receiver<Order<G, U>>,
     pub(crate) sends: mpsc::UnboundedReceiver<Submission>,
@@ -184,6 +185,11 @@ impl<G: Ground, U: UpperStack, W: Wire> Engine<G, U, W> {
         self.outcomes.finish(&mut self.wire).await?;
         loop {
             let wake = self.wake(&mut inbox, &mut ticks).await;
+            // Before anything is sealed: what follows may have been sealed before, as something
+            // else, under the same keys and numbers.
+            if self.generation.has_changed() {
+                return Err(RuntimeError::LocalResumed);
+            }
             let began = std::time::Instant::now();
             self.turn.counters.count(&wake);
             let heard = matches!(wake, Wake::Datagrams(_));

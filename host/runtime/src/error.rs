@@ -245,6 +245,14 @@ pub enum RuntimeError {
          nobody made a copy, somebody has stolen the key: ask the members to expel this identity (folkmoot expel)"
     )]
     LocalSuperseded(UnixTime),
+    /// The machine goes on from a snapshot, so what this process has in memory may be in use a
+    /// second time ([`crate::Generation`]).
+    #[error(
+        "this machine was resumed from a snapshot (or moved to another host while it ran), so this member has stopped: the keys in its memory \
+         may have been used since by another run of the same snapshot. Start it again. If this machine runs twice now, stop one of the two: \
+         an identity may run only once"
+    )]
+    LocalResumed,
     /// There is no key now, or the queue is full: `try_send` does not wait.
     #[error("there is no key at the moment; wait, or use send")]
     NoEpoch,

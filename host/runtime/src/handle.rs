@@ -5,7 +5,7 @@ use crate::engine::{Counters, EVENTS_CHANNEL, Engine, ORDERS_WAITING_MAX, Order,
 use crate::names::Names;
 use crate::outcome::{Answer, Outcomes, Told};
 use crate::sends::{Room, Submission};
-use crate::{Clock, OsEntropy, RuntimeError, Store, UpperStack, Wire, Writer};
+use crate::{Clock, Generation, OsEntropy, RuntimeError, Store, UpperStack, Wire, Writer};
 use folkmoot_attach::{Embedded, Ground};
 use folkmoot_base::Instant;
 use tokio::sync::{mpsc, oneshot};
@@ -50,6 +50,7 @@ pub fn start<G, U, W>(
     wire: W,
     store: Store,
     clock: Clock,
+    generation: Generation,
 ) -> Result<Running<G, U>, RuntimeError>
 where
     G: Ground + Send + 'static,
@@ -65,7 +66,7 @@ where
     let (emptied, spare) = mpsc::channel(EVENTS_CHANNEL);
     let outcomes = Outcomes::new(Writer::start(store)?, tell, spare);
     let (names, turn) = (Names::new(), Turn::default());
-    let engine = Engine { machine, wire, clock, entropy, orders, sends, outcomes, names, turn };
+    let engine = Engine { machine, wire, clock, generation, entropy, orders, sends, outcomes, names, turn };
     let task = tokio::spawn(engine.run());
     let handle = Handle { orders: order, sends: send, room: Room::default() };
     Ok(Running { handle, events, taken: Told::new(), emptied, task: Some(task) })

@@ -38,10 +38,10 @@ pub use open::{
 pub use outcome::{EVENT_BYTES_WAITING_MAX, EVENTS_WAITING_MAX};
 pub use sends::SENDS_WAITING_MAX;
 pub use stacks::{
-    AuthorityStatus, Awaits, Carrying, Closed, Command, Counting, DealerState, Event, Exchange, LetterEvent,
-    LettersError, Member, Named, Node, Office, Origin, Outcome, Path, Petition, Proposal, RING_TABLE,
-    Refusal, STORE_KEY_RING_SEQ, SendError, ShareStatus, ShareWay, Standing, Stands, Theirs, Timing, Told,
-    Twice, Versions, stored_ring_seq,
+    Ahead, AuthorityStatus, Awaits, Carrying, Closed, Command, Counting, DealerState, Event, Exchange,
+    LetterEvent, LettersError, Member, Named, Node, Office, Origin, Outcome, Path, Petition, Proposal,
+    RING_TABLE, Refusal, STORE_KEY_RING_SEQ, SendError, ShareStatus, ShareWay, Standing, Stands, Theirs,
+    Times, Timing, Told, Twice, Versions, stored_ring_seq,
 };
 pub use state::{StateFolder, write_whole};
 pub use store::{FORMAT, Store, Writer};
@@ -49,5 +49,5 @@ pub use upper::{Attempts, MemberStack, TAPPED_MAX, Tapped};
 pub use wire::Wire;
 
 pub use folkmoot_identity::{Identity, Passphrase, SealedKeyError};
-pub use folkmoot_system::{Lock, OsEntropy, in_words};
-pub use folkmoot_transcript::{KnownHead, Voucher};
+pub use folkmoot_system::{Generation, Lock, OsEntropy, in_words};
+pub use folkmoot_transcript::{KnownHead, Skipped, Voucher};

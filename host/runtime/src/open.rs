@@ -3,8 +3,8 @@
 use crate::carry::{self, der};
 use crate::stacks::{Member, Node};
 use crate::{
-    CarryError, Clock, Handle, Lock, MemberStack, OsEntropy, Running, RuntimeError, StateError, StateFolder,
-    Store, UpperStack, start,
+    CarryError, Clock, Generation, Handle, Lock, MemberStack, OsEntropy, Running, RuntimeError, StateError,
+    StateFolder, Store, UpperStack, start,
 };
 use bytes::Bytes;
 use core::fmt::Debug;
@@ -173,7 +173,8 @@ impl Prepared {
         let Self { node, members, name, group, transport, store, clock, lock } = self;
         let (locator, faults, me) = (transport.local(), transport.faults(), members.me.member);
         let (ground, upper) = wrap(node, members);
-        let running = start(Embedded::new(ground, upper), transport, store, clock)?;
+        let running =
+            start(Embedded::new(ground, upper), transport, store, clock, Generation::of_this_machine())?;
         Ok(Opened { running, me, name, group, locator, faults, lock })
     }
 }

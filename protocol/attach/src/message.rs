@@ -82,6 +82,12 @@ pub enum ToMember {
         /// The head to which the person goes over, if that is why.
         resolves: Option<Head>,
     },
+    /// Others have gone on, and show this package for the decisions between. It stands, and is not
+    /// taken unless the person names its last decision.
+    Offered {
+        /// The package.
+        package: Bytes,
+    },
     /// A member's node shows another line of decisions than ours: somebody signed both. It never
     /// shares a ring with this node. Said once for each pair of heads.
     OtherLine {

@@ -172,6 +172,29 @@ pub enum Danger {
     LineNoSince,
     /// Transcript: what was approved before the last decision about a subject counts.
     LineNoStamps,
+    /// Transcript: approvals of something that names a key count although the key was removed
+    /// since.
+    LineNoNamedStamps,
+    /// Transcript: a key that was removed acts again by a value of the charter that names it still.
+    LineNoStrike,
+    /// Transcript: what no decision holds is judged by the time of the last decision alone.
+    LineNoPast,
+    /// Transcript: approvals of a request that has let somebody in stay in the set.
+    LineKeepsUsed,
+    /// Transcript: what a decision holds is not looked at by whoever applies it.
+    LineHoldsUnseen,
+    /// Transcript: a term may begin whenever it likes.
+    LineBeginsLater,
+    /// Transcript: a decision is applied however far its time is ahead.
+    LineAheadOfClock,
+    /// Transcript: a package may leave out an electorate.
+    LineNoRunning,
+    /// Transcript: whoever shared a ring not long ago skips decisions all the same.
+    LineSkipsAnyway,
+    /// Transcript: what a clock let in stays, whatever the clock says later.
+    LineNeverAsksAgain,
+    /// Transcript: the terms of all voters may end.
+    LineEndsAll,
     /// Transcript: approvals that ran out count.
     LineNoExpiry,
     /// Transcript: of a voter's approvals of one subject the one that came last stands.
@@ -182,8 +205,22 @@ pub enum Danger {
     LineEndsEarly,
     /// Transcript: anybody may fill the set.
     LineNoBounds,
-    /// Transcript: a voter commits only to what has the time of its own clock.
+    /// Transcript: a voter judges only what has the time of its own clock.
     LineOwnClock,
+    /// LINE-66, LINE-68: voters commit, and follow reports, without judgements of a quorum.
+    LineNoJudgements,
+    /// LINE-67: a voter judges a proposal of any time.
+    LineAnyClock,
+    /// LINE-67: a voter judges a proposal whatever it leaves out.
+    LineLeavesOut,
+    /// LINE-67: a voter judges a proposal with what counts no more, or was taken back.
+    LineCeasedCounts,
+    /// LINE-04: a voter that has judged rests as soon as nothing is due any more.
+    LineJudgedRests,
+    /// LINE-04: any voter judges a decision that does nothing.
+    LineJudgesEmpty,
+    /// LINE-95: whoever alone is a quorum decides by its clock, however far that is ahead.
+    LineAloneUnasked,
     /// Transcript: a member goes over to another decision for a number that was decided.
     LineTakesForks,
     /// Transcript: any voter alone is a quorum.
@@ -204,6 +241,8 @@ pub enum Danger {
     LineOldLeave,
     /// Transcript: a Rejoin takes one approval.
     LineFewRejoin,
+    /// Line: what former voters alone committed to is kept like what voters committed to (LINE-86).
+    LineKeepsMadeUp,
     /// Line: a sharing is decided by as many as sign, whether or not they hold shares of it.
     LineFewKeepers,
     /// Transcript: decisions follow a Rejoin.
@@ -242,6 +281,8 @@ pub enum Danger {
     FlushAnyView,
     /// Flush: reports the whole view as transitional set.
     FlushWholeTransitional,
+    /// Flush: whoever was in the view before comes along, whichever view it leaves.
+    FlushFromAnyView,
     /// Flush: no transitional signal at a notice that removes a member (K1 off).
     FlushNoSignal,
     /// Keying: answers the flush at once in KL.
@@ -281,6 +322,9 @@ pub enum Danger {
     NodeTriesFirst,
     /// Node: forwards group traffic to guests.
     NodeServesGuests,
+    /// Node: looks for what a guest brought by the name of its item, which is not that of its
+    /// request if the group's key signed it (NODE-11).
+    NodeNamesGuests,
     /// Node: who is on the roster of any charter that the node keeps may be in every group, and on
     /// the ring (NODE-30, NODE-31, GRP-30).
     NodeAnyCharter,
@@ -334,6 +378,14 @@ pub enum Danger {
     AdmissionNoShareEpoch,
     /// Admission: shares of a past sharing stay on disk.
     AdmissionKeepsOldShares,
+    /// Admission: a multisignature is taken although a decision has since asked for more signers.
+    AdmissionTakesAnyMulti,
+    /// Admission: a guest's request stays open although an earlier one has let it in.
+    AdmissionKeepsOvertaken,
+    /// Admission: what the transcript settled just before a stop stays open after it.
+    AdmissionLeavesSettled,
+    /// ADM-55: ballots that are under way are due although there is no clock any more.
+    AdmissionDueWithoutClock,
     /// ADM-39: a voter that has started decides before it has heard what it may have said.
     AdmissionDecidesFirst,
     /// Admission: a share is not on disk when its holder votes for the sharing.
@@ -362,10 +414,15 @@ pub enum Danger {
     AdmissionAnyRotation,
     /// ID-97: an endorsement is shown to voters, whoever and whenever it is for.
     AdmissionAnyEndorsement,
-    /// ADM-90: a request is heard under any name.
+    /// Admission and transcript: anybody asks and comes in under any name (ADM-90).
     AdmissionAnyName,
     /// ADM-91: a withdrawal is believed, whoever signed it.
     AdmissionBelievesWithdrawals,
+    /// Signing: nonces, and what founders deal, are drawn from entropy that knows no run (FRO-17,
+    /// SHR-29).
+    SigningNonceUnhedged,
+    /// ADM-96: a voter's program does not say a yes again before it ends.
+    AdmissionSaysOnce,
     /// Host: what follows a write is sent before the write is on disk.
     HostSendsFirst,
     /// Host: takes nothing any more while its application has no room for events.

@@ -2,7 +2,8 @@
 
 /// Lower-case hexadecimal.
 pub fn hex<'a>(bytes: impl IntoIterator<Item = &'a u8>) -> String {
-    bytes.into_iter().map(|byte| format!("{byte:02x}")).collect()
+    let digit = |four: u8| char::from_digit(four.into(), 16).unwrap_or_default();
+    bytes.into_iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 /// Reads hexadecimal of either case; `None` for anything else.

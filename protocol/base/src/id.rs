@@ -90,7 +90,7 @@ macro_rules! digest_id {
             /// Reads what [`Self::hex`] writes; `None` for anything else.
             pub fn from_hex(text: &str) -> Option<Self> {
                 let id = Self(crate::unhex(text)?.try_into().ok()?);
-                (id.hex() == text).then_some(id)
+                (!text.bytes().any(|digit| digit.is_ascii_uppercase())).then_some(id)
             }
         }
 

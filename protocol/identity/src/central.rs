@@ -13,7 +13,7 @@
 //! lacks.
 
 use crate::charter_value::value;
-use crate::policy::{Below, Policies, Policy, key};
+use crate::policy::{Below, Policies, Policy};
 use crate::{AuthorityCertificate, CharterError};
 use folkmoot_base::{MemberId, unhex};
 use folkmoot_signing::{Mode, Scheme};
@@ -76,7 +76,7 @@ impl CentralText {
         let certificate = AuthorityCertificate::from_der(&der).map_err(|_| {
             value("authority.certificate", "it must be the certificate of an authority's key, in hexadecimal")
         })?;
-        let nodes: Option<BTreeSet<MemberId>> = self.nodes.iter().map(|id| key(id)).collect();
+        let nodes: Option<BTreeSet<MemberId>> = self.nodes.iter().map(|id| MemberId::from_hex(id)).collect();
         let nodes = nodes.filter(|nodes| nodes.len() == self.nodes.len());
         let nodes =
             nodes.ok_or(value("authority.nodes", "it must be key ids (64 hexadecimal digits), each once"))?;

@@ -188,6 +188,14 @@ impl Charter {
         Ok(next)
     }
 
+    /// This charter as it acts when these keys do not act by these fields any more, although their
+    /// values name them. Text and digest stay.
+    #[must_use]
+    pub fn without<'a>(mut self, struck: impl IntoIterator<Item = &'a (String, MemberId)>) -> Self {
+        struck.into_iter().for_each(|(field, key)| self.rules.policies.strike(field, key));
+        self
+    }
+
     fn set(&mut self, field: &str, word: &str) -> Result<(), CharterError> {
         self.rules.set(field, word).map_err(|why| match why {
             Refusal::Plain(reason) => refused(field, word, reason),

@@ -6,11 +6,11 @@ use crate::charter_algorithms::{self, Algorithms};
 use crate::charter_groups::{GroupText, Groups};
 use crate::charter_rules::{Adopt, Minority, Quorum, Rules, Timeouts};
 use crate::charter_value::{CIPHERS, KEYINGS, value};
-use crate::envelope::NAME_BYTES_MAX;
 use crate::founder::{FOUNDERS_MAX, Founder};
-use crate::policy::{Below, Policies, Policy, key};
+use crate::names::is_made;
+use crate::policy::{Below, Policies, Policy};
 use crate::threshold::Threshold;
-use crate::{CharterError, Recognised, Rule, Validity, contact};
+use crate::{CharterError, Recognised, Rule, Validity, contact, toml_1_0};
 use folkmoot_base::{Cipher, Keying, MemberId, unhex};
 use folkmoot_signing::{Mode, Scheme, VerifyingKey};
 use serde::Deserialize;
@@ -132,9 +132,13 @@ fn noun(theirs: &str) -> String {
 
 impl Text {
     /// Reads the keys, and refuses what this release cannot do.
-    pub(crate) fn read(text: &str) -> Result<Self, CharterError> {
+    pub(crate) fn read(source: &str) -> Result<Self, CharterError> {
         let text: Self =
-            toml::from_str(text).map_err(|error| CharterError::WireMalformed(plain(error.message())))?;
+            toml::from_str(source).map_err(|error| CharterError::WireMalformed(plain(error.message())))?;
+        if let Some((line, what)) = toml_1_0::beyond(source) {
+            let why = format!("line {line} has {what}, which TOML 1.0 does not allow");
+            return Err(CharterError::WireMalformed(why));
+        }
         if text.version.is_some() {
             return Err(value("version", OLD));
         }
@@ -246,7 +250,8 @@ impl Text {
     fn policies(&self) -> Result<Policies, CharterError> {
         let policy = self.policy.as_deref().map(Policy::from_word).transpose();
         let below = self.below_threshold.as_deref().map(Below::from_word).transpose();
-        let decider = self.decider.as_deref().map(|id| key(id).ok_or(value("decider", NO_KEY_ID)));
+        let decider =
+            self.decider.as_deref().map(|id| MemberId::from_hex(id).ok_or(value("decider", NO_KEY_ID)));
         let roles = self.roles.iter().map(|(role, ids)| Ok((role.clone(), keys("roles", ids)?)));
         Ok(Policies {
             policy: policy.map_err(|reason| value("policy", reason))?.unwrap_or_default(),
@@ -270,7 +275,7 @@ const NO_KEY_ID: &str = "it must be a key id: 64 hexadecimal digits, as folkmoot
 fn keys(field: &'static str, texts: &[String]) -> Result<BTreeSet<MemberId>, CharterError> {
     let mut ids = BTreeSet::new();
     for text in texts {
-        if !ids.insert(key(text).ok_or(value(field, NO_KEY_ID))?) {
+        if !ids.insert(MemberId::from_hex(text).ok_or(value(field, NO_KEY_ID))?) {
             return Err(value(field, "it has the same key twice"));
         }
     }
@@ -289,10 +294,7 @@ fn founders(texts: &[FounderText]) -> Result<Vec<Founder>, CharterError> {
     let mut seen = BTreeSet::new();
     let mut out = Vec::with_capacity(texts.len());
     for text in texts {
-        if text.name.is_empty() || text.name.len() > NAME_BYTES_MAX || text.name.chars().any(char::is_control)
-        {
-            return Err(value("founders.name", "it must have 1 to 64 bytes without control characters"));
-        }
+        is_made(&text.name).map_err(|why| CharterError::WireName(text.name.clone(), why))?;
         let key = unhex(&text.key).and_then(|spki| VerifyingKey::from_spki_der(&spki).ok());
         let key = key.ok_or(value(
             "founders.key",

@@ -3,6 +3,7 @@
 //! caller asked for something impossible.
 
 use crate::CSR_BYTES_MAX;
+use crate::names::{NameError, visible};
 use folkmoot_base::{DecodeError, MemberId, UnixTime};
 use folkmoot_signing::SigningError;
 
@@ -25,6 +26,9 @@ pub enum CertificateError {
     /// Its holder did not sign it.
     #[error("it is not signed by the key that it names")]
     PeerSignature,
+    /// Its holder's name is none that anybody may come in under (ID-90).
+    #[error("its holder's name is one that nobody may have")]
+    PeerName(#[source] NameError),
     /// It has not begun yet.
     #[error("it begins only at {0}")]
     PeerNotYet(UnixTime),
@@ -130,6 +134,9 @@ pub enum CharterError {
         /// What is wrong with it.
         reason: &'static str,
     },
+    /// A founder's name is none that anybody may have (ID-90).
+    #[error("the charter's founders.name cannot be {:?}", visible(.0))]
+    WireName(String, #[source] NameError),
     /// A rule over roles that cannot be read.
     #[error("the charter's {key} is not a rule that can be read")]
     WireRule {

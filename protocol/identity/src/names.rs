@@ -1,13 +1,14 @@
-//! Names of people and devices: which may be made, and which look like another's.
+//! Names of people and devices: which anybody may have, and which look like another's.
 //!
 //! ```text
 //! "anna"          --made--> "anna"                 "an<U+200D>na", "anna, ben", "   " --made--> refused
 //! anna, аnna      --told--> "anna≈c7836d03", "аnna≈30b1f2c4"         the digits are the key's
 //! ```
 //! A name is its holder's choice and proves nothing. Names follow RFC 8265 (PRECIS,
-//! UsernameCasePreserved), with less of ASCII: no sign that stands between names in a list. Names
-//! look alike if their skeletons (Unicode UTS 39) are equal, whatever their case. Nothing here
-//! judges what was admitted before: an old name still parses, and is shown with its mark.
+//! UsernameCasePreserved), with less of ASCII: no sign that stands between names in a list; and
+//! with few combining marks on a letter. Nobody founds a group, asks or comes in under another
+//! name. An identity certificate may have one: it says who, not whether in. Names look alike if
+//! their skeletons (Unicode UTS 39) are equal, whatever their case.
 
 use crate::envelope::check_name;
 use core::fmt::Write as _;
@@ -16,6 +17,7 @@ use precis_core::Error;
 use precis_core::profile::PrecisFastInvocation as _;
 use precis_profiles::UsernameCasePreserved;
 use std::collections::{BTreeMap, BTreeSet};
+use unicode_normalization::char::is_combining_mark;
 use unicode_security::confusable_detection::skeleton;
 
 /// Stands between a name that looks like another's and the first digits of its key. No name that
@@ -25,6 +27,8 @@ pub const ALIKE: char = '≈';
 const DIGITS: usize = 8;
 /// What a name may have of ASCII besides letters and digits.
 const SIGNS: &str = "-._'@+";
+/// So many combining marks may stand on a letter: more of them cover what is around it.
+const MARKS_MAX: usize = 4;
 /// In place of what cannot be shown.
 const NOT_SHOWN: char = '\u{fffd}';
 
@@ -40,6 +44,9 @@ pub enum NameError {
     /// A character that no name has.
     #[error("a name has letters, digits and the signs {SIGNS} only, and this one has {0}")]
     Character(String),
+    /// Combining marks stand on no letter, or cover what is around one.
+    #[error("each letter has at most {MARKS_MAX} combining marks, and none stands before the first letter")]
+    Marks,
     /// Writing directions are mixed in a way that would be shown out of order.
     #[error("it mixes writing directions so that it would be shown out of order")]
     Direction,
@@ -63,7 +70,7 @@ pub fn made(name: &str) -> Result<String, NameError> {
     Ok(whole)
 }
 
-/// `ID-90`: whether a name is in the one form that names are made in.
+/// `ID-90`: whether a name is in the one form that names have.
 ///
 /// # Errors
 /// Why it is not.
@@ -80,8 +87,19 @@ fn word(word: &str) -> Result<String, NameError> {
     let other = |c: &char| c.is_ascii() && !c.is_ascii_alphanumeric() && !SIGNS.contains(*c);
     match made.chars().find(|c| other(c) || is_hidden(*c)) {
         Some(c) => Err(NameError::Character(of_code(u32::from(c)))),
+        None if has_loose_marks(&made) => Err(NameError::Marks),
         None => Ok(made.into_owned()),
     }
+}
+
+/// Whether a combining mark stands on no letter, or one more than there may be on a letter.
+fn has_loose_marks(word: &str) -> bool {
+    // Before the first letter there is room for none.
+    let mut marks = MARKS_MAX;
+    word.chars().any(|c| {
+        marks = if is_combining_mark(c) { marks.saturating_add(1) } else { 0 };
+        marks > MARKS_MAX
+    })
 }
 
 /// `"U+200D"`; with the character itself if it can be seen.

@@ -244,11 +244,32 @@ impl Policies {
                 Below::from_word(word).map(|below| self.below = below).map_err(Refusal::from)
             }
             _ => {
-                let role = field.strip_prefix("roles.")?;
+                let role = field.strip_prefix(ROLES)?;
                 keys(word).map(|holders| self.set_role(role, holders)).map_err(Refusal::from)
             }
         };
         Some(done)
+    }
+
+    /// The fields whose values name this key.
+    pub fn fields_naming(&self, key: &MemberId) -> Vec<String> {
+        let listed = self.list.contains(key).then(|| "list".to_owned());
+        let decides = (self.decider == Some(*key)).then(|| "decider".to_owned());
+        let roles = self.roles.iter().filter(|(_, holders)| holders.contains(key));
+        let roles = roles.map(|(role, _)| format!("{ROLES}{role}"));
+        listed.into_iter().chain(decides).chain(roles).collect()
+    }
+
+    /// Takes a key out of a field's value, which may be empty then. The rest stays as it is.
+    pub(crate) fn strike(&mut self, field: &str, key: &MemberId) {
+        match field {
+            "list" => self.list.retain(|listed| listed != key),
+            "decider" => self.decider = self.decider.filter(|decider| decider != key),
+            _ => {
+                let role = field.strip_prefix(ROLES).and_then(|role| self.roles.get_mut(role));
+                role.into_iter().for_each(|holders| holders.retain(|holder| holder != key));
+            }
+        }
     }
 
     fn set_role(&mut self, role: &str, holders: BTreeSet<MemberId>) {
@@ -282,6 +303,16 @@ impl From<&'static str> for Refusal {
     }
 }
 
+/// What the names of fields begin with that say who has a role.
+const ROLES: &str = "roles.";
+
+/// The keys that this value of a field names; none if the field is not about keys, or the value is
+/// none that it can have.
+pub fn keys_named(field: &str, word: &str) -> BTreeSet<MemberId> {
+    let about_keys = matches!(field, "list" | "decider") || field.starts_with(ROLES);
+    if about_keys { keys(word).unwrap_or_default() } else { BTreeSet::new() }
+}
+
 /// Removes a field's value.
 pub(crate) const NONE: &str = "none";
 
@@ -292,22 +323,16 @@ fn keys(word: &str) -> Result<BTreeSet<MemberId>, &'static str> {
     if word == NONE {
         return Ok(BTreeSet::new());
     }
-    let keys: Option<BTreeSet<MemberId>> = word.split(',').map(key).collect();
-    let keys = keys.ok_or(FORM)?;
-    let spelled = keys.iter().map(MemberId::hex).collect::<Vec<_>>().join(",");
-    if spelled == word { Ok(keys) } else { Err(FORM) }
-}
-
-/// A key id in its one spelling.
-pub(crate) fn key(word: &str) -> Option<MemberId> {
-    MemberId::from_hex(word).filter(|id| id.hex() == word)
+    let keys: Option<Vec<MemberId>> = word.split(',').map(MemberId::from_hex).collect();
+    let keys = keys.filter(|keys| keys.is_sorted_by(|one, next| one < next)).ok_or(FORM)?;
+    Ok(keys.into_iter().collect())
 }
 
 fn decider(word: &str) -> Result<Option<MemberId>, &'static str> {
     if word == NONE {
         return Ok(None);
     }
-    key(word).map(Some).ok_or("it must be a key id (64 hexadecimal digits), or none")
+    MemberId::from_hex(word).map(Some).ok_or("it must be a key id (64 hexadecimal digits), or none")
 }
 
 fn rule(word: &str) -> Result<Option<Rule>, Refusal> {

@@ -42,6 +42,8 @@ pub enum VoteKind {
     /// Let a member go that has said itself that it leaves; the subject covers the member, and
     /// until when its word holds.
     Leave = 9,
+    /// The line's time goes back to the voters' clocks.
+    Retime = 10,
 }
 
 /// Yes or no.

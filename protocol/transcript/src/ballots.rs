@@ -1,95 +1,45 @@
 //! One voter's part in the decision that follows the head.
 //!
 //! ```text
-//! something to decide --> owner of ballot 0 proposes --> commit --> a quorum of commits: it stands
+//! something to decide --> owner of ballot 0 proposes --> judge --> a quorum judges: commit --> a quorum: it stands
 //!                    '--> nothing within PATIENCE --> promise the next ballot --> its owner proposes
 //! ```
 //! Promises: this voter commits once in a ballot, in no ballot below one that it promised, and only
-//! to what it has worked out itself. What it signs is persisted before it is sent, so a restart
-//! adds nothing. It promises at most as many ballots beyond the highest that was proposed as there
-//! are places. Bounds: two proposals for each ballot within that range, and two commits of each
-//! voter. Relies on: messages whose signatures are verified, and a disk that is not older than what
-//! it has sent.
+//! to what it has worked out itself and a quorum has judged when it was fresh. Its promises and
+//! commits are persisted before they are sent, so a restart adds nothing; its judgements bind it to
+//! nothing. It promises at most as many ballots beyond the highest that was proposed as there are
+//! places. Bounds: two proposals for each ballot within that range, and two commits and two
+//! judgements of each voter. Relies on: messages whose signatures are verified, and a disk that is
+//! not older than what it has sent.
 
+mod date;
+mod judge;
+mod known;
+mod message;
 mod owner;
 mod voter;
 
-use crate::proposal::{Commit, Promise, Proposal, Report, Standing, Statement};
-use crate::{Admit, Approved, Head, Refused, Set, SignatureBytes, State, Unproposed, Wrong};
+pub use message::{BallotMessage, BallotRecord};
+
+use crate::proposal::{Commit, Judgement, Promise, Proposal, Report, Standing, Statement};
+use crate::{Admit, Approved, Set, SignatureBytes, State, Unproposed, Wrong};
 use core::time::Duration;
-use folkmoot_base::codec::{TlsDeserializeBytes, TlsSerialize, TlsSize};
 use folkmoot_base::{Digest, Instant, MemberId, Mutant, UnixTime};
+use known::{Entries, Thing};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 /// How long a voter waits for the owner of a ballot.
 pub const PATIENCE: Duration = Duration::from_secs(3);
-/// How long something that counts may be left out of a fresh proposal.
+/// How long something that counts may be left out of a fresh proposal, and what counts no more may
+/// be in one.
 pub const KNOWN_FOR: Duration = Duration::from_secs(60);
 /// Proposals of one ballot that are kept unless a voter reports them.
 const TWO: usize = 2;
-/// How far the time of a decision may be from a voter's clock, in seconds.
-pub const SKEW_SECONDS: u64 = 60;
+/// How far the time of a fresh proposal may be from a voter's clock, in seconds.
+pub const SKEW_SECONDS: u64 = 300;
 
-/// What voters say to one another about the next decision.
-#[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
-#[repr(u8)]
-pub enum BallotMessage {
-    /// The owner of a ballot proposes.
-    #[tls_codec(discriminant = 1)]
-    Proposal(Proposal),
-    /// A voter promises, and shows the highest commit that it gave.
-    #[tls_codec(discriminant = 2)]
-    Promise {
-        /// The head that is to be followed.
-        parent: Head,
-        /// The ballot.
-        ballot: u32,
-        /// The promise.
-        promise: Promise,
-        /// The proposal that the report is of.
-        report: Option<Proposal>,
-    },
-    /// A voter commits.
-    #[tls_codec(discriminant = 3)]
-    Commit {
-        /// The head that is to be followed.
-        parent: Head,
-        /// To what, in which ballot.
-        report: Report,
-        /// The commit.
-        commit: Commit,
-    },
-}
-
-impl BallotMessage {
-    /// The head that is to be followed.
-    pub fn parent(&self) -> Head {
-        match self {
-            Self::Proposal(proposal) => proposal.parent(),
-            Self::Promise { parent, .. } | Self::Commit { parent, .. } => *parent,
-        }
-    }
-}
-
-/// What a voter must not forget. One for each head; a new one replaces it. That of a line which was
-/// left is kept as long as its person may come back to that head.
-#[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
-pub struct BallotRecord {
-    /// The head that is to be followed.
-    pub parent: Head,
-    /// The lowest ballot in which this voter may still commit.
-    pub promised: u32,
-    /// The highest commit that it gave.
-    pub committed: Option<Proposal>,
-    /// The last proposal that it made.
-    pub proposed: Option<Proposal>,
-    /// A commit that it gave before its disk was restored, to a proposal that it has not heard
-    /// again. Until it has, it can promise nothing: a promise would have to report that.
-    pub owed: Option<Report>,
-}
-
-/// What goes out. A record is persisted before anything that came after it is sent.
+/// What goes out. A record is persisted before anything that comes after it is sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BallotOutput {
     /// Persist this in place of the record before.
@@ -139,14 +89,7 @@ impl core::fmt::Debug for Look<'_> {
 }
 
 type CommitsByVoter = BTreeMap<MemberId, Commit>;
-
-/// What programs decide by themselves, as a set of one version has it.
-#[derive(Debug)]
-struct Entries {
-    version: u64,
-    held: BTreeSet<Digest>,
-    refused: Vec<Refused>,
-}
+type JudgementsByVoter = BTreeMap<MemberId, Judgement>;
 
 /// One voter's ballots on the decision that follows one head.
 #[derive(Debug)]
@@ -156,11 +99,15 @@ pub struct Ballots {
     /// Proposals that were heard and entitled, by ballot and decision: at most two in a ballot.
     proposals: BTreeMap<Report, Proposal>,
     commits: BTreeMap<Report, CommitsByVoter>,
+    /// By the ballot in which the decision was fresh, and the decision.
+    judgements: BTreeMap<Report, JudgementsByVoter>,
     promises: BTreeMap<u32, BTreeMap<MemberId, Promise>>,
     /// The highest ballot that each voter has promised.
     promised: BTreeMap<MemberId, u32>,
     /// Since when each thing that could be decided has been known here.
-    known: BTreeMap<Digest, Instant>,
+    known: BTreeMap<Thing, Instant>,
+    /// Since when what could be decided here can be no more: for a minute, as far as it matters.
+    lapsed: BTreeMap<Thing, Instant>,
     /// At which version of the set and which time that was noted last.
     watched: Option<(u64, UnixTime)>,
     /// Sharings that could be decided although some of their holders have not said whether they
@@ -169,6 +116,10 @@ pub struct Ballots {
     /// When the present ballot began.
     began: Option<Instant>,
     stands: bool,
+    /// The date that this voter's person has seen and found right.
+    date: Option<UnixTime>,
+    /// Whether something is due that waits for that.
+    holds_back: bool,
     /// What could be carried out at this version of the set and this time.
     carriable: Option<(u64, UnixTime, Arc<Vec<Approved>>)>,
     /// What could be held and refused at the version of the set that was last seen.
@@ -180,21 +131,27 @@ pub struct Ballots {
 impl Ballots {
     /// The ballots of `me` on what follows this state; `record` is what was persisted, if anything.
     pub fn new(me: MemberId, state: &State, record: Option<BallotRecord>, danger: Mutant) -> Self {
-        let empty =
-            BallotRecord { parent: state.head(), promised: 0, committed: None, proposed: None, owed: None };
-        let record = record.filter(|record| record.parent == state.head()).unwrap_or(empty);
+        let record = record.filter(|record| record.parent == state.head());
+        let record = record.unwrap_or_else(|| BallotRecord::new(state.head()));
+        let by_voter = record.judgements.iter().map(|judgement| (judgement.voter, judgement.clone()));
+        let judgements =
+            record.committed.iter().map(|proposal| (proposal.judged(), by_voter.clone().collect()));
         Self {
             me,
+            judgements: judgements.collect(),
             record,
             proposals: BTreeMap::new(),
             commits: BTreeMap::new(),
             promises: BTreeMap::new(),
             promised: BTreeMap::new(),
             known: BTreeMap::new(),
+            lapsed: BTreeMap::new(),
             watched: None,
             lacking: BTreeMap::new(),
             began: None,
             stands: false,
+            date: None,
+            holds_back: false,
             carriable: None,
             entries: None,
             danger,
@@ -225,9 +182,13 @@ impl Ballots {
 
     /// Says again what others may have missed.
     pub fn resend(&mut self, look: &Look<'_>) {
-        let mine = self.record.proposed.iter().chain(&self.record.committed).cloned();
-        let mine: Vec<Proposal> = mine.collect();
-        self.out.extend(mine.into_iter().map(|one| BallotOutput::Send(BallotMessage::Proposal(one))));
+        let mine = self.record.proposed.iter().chain(&self.record.committed);
+        let mine: Vec<Proposal> =
+            mine.filter(|one| one.is_fresh() || self.is_judged(look, one)).cloned().collect();
+        mine.into_iter().for_each(|one| self.say_proposal(one));
+        if let Some(report) = self.record.judged {
+            self.say_judgement(look, report);
+        }
         if let Some(report) = self.record.committed.as_ref().map(Proposal::report) {
             self.say_commit(look, report);
         }
@@ -247,10 +208,13 @@ impl Ballots {
             return;
         }
         let wanted = self.watch(look);
+        self.pay(look);
         self.commit_all(look);
         if look.state.may_vote(&self.me) {
+            self.holds_back = wanted && self.is_held(look.state, known::time_of(look));
             self.own(look, wanted);
-            self.give_up(look, wanted);
+            // What it has committed to is decided whatever the date.
+            self.give_up(look, wanted && (!self.holds_back || self.record.committed.is_some()));
         }
         self.count(look);
     }
@@ -261,13 +225,17 @@ impl Ballots {
         self.stands
             || message.parent() != self.record.parent
             || match message {
-                BallotMessage::Proposal(proposal) => self.proposals.contains_key(&proposal.report()),
+                BallotMessage::Proposal { proposal, .. } => self.proposals.contains_key(&proposal.report()),
                 BallotMessage::Promise { ballot, promise, report, .. } => {
                     let heard = self.promises.get(ballot).and_then(|by| by.get(&promise.voter));
                     heard == Some(promise) && report.as_ref().map(Proposal::report) == promise.report
                 }
                 BallotMessage::Commit { report, commit, .. } => {
                     self.commits.get(report).and_then(|by| by.get(&commit.voter)) == Some(commit)
+                }
+                // Another signature of the same says no more.
+                BallotMessage::Judgement { report, judgement, .. } => {
+                    self.judgements.get(report).is_some_and(|by| by.contains_key(&judgement.voter))
                 }
             }
     }
@@ -277,37 +245,60 @@ impl Ballots {
     /// # Errors
     /// Why it does not stand; a message on another head is passed over.
     pub fn hear(&mut self, look: &Look<'_>, message: BallotMessage) -> Result<(), Unproposed> {
-        if self.stands {
+        if self.stands || message.parent() != self.record.parent {
             return Ok(());
         }
         match message {
-            BallotMessage::Proposal(proposal) => self.hear_proposal(look, proposal, TWO)?,
-            BallotMessage::Promise { parent, ballot, promise, report } => {
-                if parent == self.record.parent {
-                    self.hear_promise(look, ballot, promise, report)?;
-                }
+            BallotMessage::Proposal { proposal, judgements } => {
+                self.check_judgements(look, (!proposal.is_fresh()).then_some(&proposal), &judgements)?;
+                self.hear_proposal(look, proposal, judgements, TWO)?;
             }
-            BallotMessage::Commit { parent, report, commit } => {
-                if parent == self.record.parent {
-                    self.hear_commit(look, report, commit);
-                }
+            BallotMessage::Promise { ballot, promise, report, judgements, .. } => {
+                self.check_judgements(look, report.as_ref(), &judgements)?;
+                self.hear_promise(look, ballot, promise, report.map(|report| (report, judgements)))?;
+            }
+            BallotMessage::Commit { report, commit, .. } => self.hear_commit(look, report, commit),
+            BallotMessage::Judgement { report, judgement, .. } => {
+                self.hear_judgement(look, report, judgement);
             }
         }
         self.work(look);
         Ok(())
     }
 
-    /// `LINE-66`: a proposal counts if its owners were entitled to it and its decision can be
-    /// worked out here. Of one ballot at most so many are kept: more come from an owner who lies.
-    /// What a voter reports that it committed to must be known whatever else there is.
-    fn hear_proposal(&mut self, look: &Look<'_>, proposal: Proposal, most: usize) -> Result<(), Unproposed> {
+    /// Hears a proposal, with judgements that are verified. What a voter reports that it committed
+    /// to must be known whatever else there is.
+    fn hear_proposal(
+        &mut self,
+        look: &Look<'_>,
+        proposal: Proposal,
+        judgements: Vec<Judgement>,
+        most: usize,
+    ) -> Result<(), Unproposed> {
         if proposal.parent() != self.record.parent {
             return Ok(());
         }
-        let report = proposal.report();
+        let (report, judged) = (proposal.report(), proposal.judged());
+        if !self.proposals.contains_key(&report) {
+            self.keep_proposal(look, report, proposal, most)?;
+        }
+        if self.proposals.contains_key(&report) {
+            self.keep_judgements(judged, judgements);
+        }
+        Ok(())
+    }
+
+    /// `LINE-66`: a proposal counts if its owners were entitled to it and its decision can be
+    /// worked out here. Of one ballot at most so many are kept: more come from an owner who lies.
+    fn keep_proposal(
+        &mut self,
+        look: &Look<'_>,
+        report: Report,
+        proposal: Proposal,
+        most: usize,
+    ) -> Result<(), Unproposed> {
         let in_ballot = self.proposals.keys().filter(|known| known.ballot == report.ballot).count();
-        if self.proposals.contains_key(&report) || in_ballot >= most || report.ballot > self.last_ballot(look)
-        {
+        if in_ballot >= most || report.ballot > self.last_ballot(look) {
             return Ok(());
         }
         proposal.check(look.state)?;
@@ -331,11 +322,6 @@ impl Ballots {
         if highest.is_none_or(|highest| highest < report.ballot) {
             self.began = None;
         }
-        if self.record.owed == Some(report) {
-            self.record.owed = None;
-            self.record.committed = Some(proposal.clone());
-            self.persist();
-        }
         self.proposals.insert(report, proposal);
         Ok(())
     }
@@ -351,10 +337,7 @@ impl Ballots {
         let last = self.record.committed.as_ref().map(Proposal::ballot);
         if commit.voter == self.me && last.is_none_or(|last| last < report.ballot) {
             // Said before this disk was restored from an older one.
-            match self.proposals.get(&report) {
-                Some(proposal) => self.record.committed = Some(proposal.clone()),
-                None => self.record.owed = Some(report),
-            }
+            self.record.owed = Some(report);
             self.record.promised = self.record.promised.max(report.ballot.saturating_add(1));
             self.persist();
         }
@@ -416,43 +399,16 @@ impl Ballots {
         let promise = Promise { voter: self.me, report, signature: (look.sign)(&statement) };
         self.promises.entry(ballot).or_default().insert(self.me, promise.clone());
         self.promised.insert(self.me, ballot);
-        let report = self.record.committed.clone();
-        self.out.push_back(BallotOutput::Send(BallotMessage::Promise { parent, ballot, promise, report }));
+        let (report, judgements) = (self.record.committed.clone(), self.record.judgements.clone());
+        let said = BallotMessage::Promise { parent, ballot, promise, report, judgements };
+        self.out.push_back(BallotOutput::Send(said));
     }
 
-    /// Notes since when each thing has been there to decide, and says whether anything is.
-    fn watch(&mut self, look: &Look<'_>) -> bool {
-        self.note_lacking(look);
-        let at = (look.set.version(), look.clock.max(look.state.time()));
-        if self.watched != Some(at) {
-            self.watched = Some(at);
-            self.note_known(look);
-        }
-        self.is_due(look) || !self.proposals.is_empty() || !self.promises.is_empty()
-    }
-
-    fn note_known(&mut self, look: &Look<'_>) {
-        let (carriable, entries) = (self.carriable(look), self.entries(look));
-        let effects = carriable.iter().map(|one| one.effect.subject().digest);
-        let refused = entries.refused.iter().map(|one| one.request);
-        let there: BTreeSet<Digest> = effects.chain(entries.held.iter().copied()).chain(refused).collect();
-        self.known.retain(|name, _| there.contains(name));
-        for name in there {
-            self.known.entry(name).or_insert(look.now);
-        }
-    }
-
-    /// What a decision could hold and refuse. It follows from the state and the set alone. So it is
-    /// worked out once for each version of the set, and not at each message.
-    fn entries(&mut self, look: &Look<'_>) -> Arc<Entries> {
-        let version = look.set.version();
-        let known = self.entries.take().filter(|entries| entries.version == version);
-        let entries = known.unwrap_or_else(|| {
-            let (held, refused) = (look.set.holdable(look.state), look.set.refusable(look.state));
-            Arc::new(Entries { version, held, refused })
-        });
-        self.entries = Some(entries.clone());
-        entries
+    /// Says a proposal to all, and of what is followed the judgements.
+    fn say_proposal(&mut self, proposal: Proposal) {
+        let fresh = proposal.is_fresh();
+        let judgements = if fresh { Vec::new() } else { self.judgements_of(&proposal) };
+        self.out.push_back(BallotOutput::Send(BallotMessage::Proposal { proposal, judgements }));
     }
 
     fn admit<'a>(look: &Look<'a>, request: &Digest) -> Option<&'a Admit> {

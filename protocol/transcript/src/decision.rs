@@ -102,6 +102,11 @@ impl Decision {
         digest(&[b"folkmoot decision v2\0", &encode(self)])
     }
 
+    /// The requests that it holds or names: whoever applies it needs their certificates.
+    pub(crate) fn requests(&self) -> impl Iterator<Item = &Digest> {
+        self.holds.iter().chain(self.effects.iter().filter_map(|one| one.effect.change.request()))
+    }
+
     /// Where it puts those who apply it.
     pub fn head(&self) -> Head {
         Head { number: self.number, digest: self.digest() }

@@ -4,7 +4,9 @@ use crate::{Head, Leave, Subject};
 use folkmoot_base::SignatureBytes;
 use folkmoot_base::codec::{Blob, TlsDeserializeBytes, TlsSerialize, TlsSize, codec_enum};
 use folkmoot_base::{Digest, MemberId, digest};
-use folkmoot_identity::VoteKind;
+use folkmoot_identity::{VoteKind, keys_named};
+use folkmoot_signing::{Scheme, shared};
+use std::collections::BTreeSet;
 
 /// One change to the state.
 #[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
@@ -64,6 +66,12 @@ pub enum Change {
     /// Let a member go that has said itself that it leaves for good.
     #[tls_codec(discriminant = 8)]
     Leave(Leave),
+    /// Take the line's time, which is ahead of the voters' clocks, back to them.
+    #[tls_codec(discriminant = 9)]
+    Retime {
+        /// The head that has this time: so it acts once.
+        head: Head,
+    },
 }
 
 codec_enum! {
@@ -118,6 +126,7 @@ impl Effect {
             Change::Rotate { .. } => VoteKind::Rotate,
             Change::Rejoin { .. } => VoteKind::Rejoin,
             Change::Leave(_) => VoteKind::Leave,
+            Change::Retime { .. } => VoteKind::Retime,
         }
     }
 }
@@ -138,6 +147,24 @@ impl Change {
             Self::Remove { member } => Some(member),
             Self::Leave(leave) => Some(&leave.member),
             _ => None,
+        }
+    }
+
+    /// The keys that it names, whose removals since end approvals of it. A request that it names
+    /// has one more.
+    pub fn keys(&self, scheme: Scheme) -> BTreeSet<MemberId> {
+        match self {
+            Self::Remove { member } | Self::Rotate { member, .. } => [*member].into(),
+            Self::Leave(leave) => [leave.member].into(),
+            Self::Charter { field, value } => {
+                let text = |blob: &Blob| core::str::from_utf8(&blob.0).unwrap_or_default().to_owned();
+                keys_named(&text(field), &text(value))
+            }
+            Self::Electorate { voters } => voters.iter().copied().collect(),
+            Self::Sharing { public, .. } => shared::facts(scheme, &public.0)
+                .map(|facts| facts.holders.iter().copied().collect())
+                .unwrap_or_default(),
+            Self::Hold { .. } | Self::Rejoin { .. } | Self::Retime { .. } => BTreeSet::new(),
         }
     }
 
@@ -169,6 +196,9 @@ impl Change {
                 digest(&[b"folkmoot rejoin v1\0", &head.number.to_be_bytes(), &head.digest])
             }
             Self::Leave(leave) => leave.digest(),
+            Self::Retime { head } => {
+                digest(&[b"folkmoot retime v1\0", &head.number.to_be_bytes(), &head.digest])
+            }
         }
     }
 }

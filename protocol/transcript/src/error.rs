@@ -3,7 +3,7 @@
 
 use crate::{Head, KnownHead, StateError};
 use folkmoot_base::DecodeError;
-use folkmoot_base::{Digest, MemberId};
+use folkmoot_base::{Digest, MemberId, UnixTime};
 use folkmoot_identity::{CertificateError, CharterError, RequestError, Threshold};
 use std::collections::BTreeSet;
 
@@ -75,6 +75,9 @@ pub enum Uncounted {
     /// The term is over.
     #[error("its term is over (LINE-31)")]
     Ended,
+    /// The term begins later than any clock may be ahead.
+    #[error("its term has not begun (LINE-34)")]
+    Begins,
     /// Too few approvals count.
     #[error("{got} approve and {need} are needed (LINE-40)")]
     TooFew {
@@ -164,6 +167,9 @@ pub enum Unfit {
     /// The word of a member that leaves does not hold.
     #[error("that member's word that it leaves does not hold: {0} (LINE-93)")]
     Leave(&'static str),
+    /// The head whose time goes back is another.
+    #[error("the time of another head goes back by it (LINE-94)")]
+    Retime,
     /// The line goes over to another.
     #[error("the line ends here, because its members go over to another (LINE-53)")]
     Over,
@@ -205,15 +211,15 @@ pub enum Wrong {
     /// Its time is before that of the decision before it.
     #[error("the decision's time is before that of the one before it (LINE-03)")]
     Time,
-    /// It does nothing.
-    #[error("the decision does nothing (LINE-04)")]
-    Empty,
     /// A list is unsorted, has something twice, or is too long.
     #[error("a list in the decision is unsorted or too long (LINE-05)")]
     Lists,
     /// An admission that it names is not here: ask for it.
     #[error("the decision holds an admission that is not known here (LINE-06)")]
     Missing(Digest),
+    /// Too few approvals of an admission that it holds are here: ask for them.
+    #[error("the decision holds an admission, and too few approvals of it are known here (LINE-06)")]
+    Unvouched(Digest),
     /// It holds what was held before.
     #[error("the decision holds a request that has admitted its holder already (LINE-21)")]
     HeldBefore(Digest),
@@ -273,6 +279,9 @@ pub enum Unproposed {
     /// The commits are not those of a quorum.
     #[error("the commits are not those of a quorum (LINE-65)")]
     Commits,
+    /// What is followed has no judgements of a quorum, or what is fresh brings some.
+    #[error("the judgements that come with it are not those of a quorum (LINE-68)")]
+    Judgements,
     /// A handover does not follow the head, or is another group's.
     #[error("a handover does not follow the one before it (LINE-70)")]
     Handover,
@@ -325,7 +334,9 @@ pub enum ItemError {
     #[error("the decision does not stand")]
     Decision(#[from] Unproposed),
     /// Admissions that the decision holds are not here: ask for them, then again for the decision.
-    #[error("the decision holds admissions that are not known here (LINE-06)")]
+    #[error(
+        "the decision holds admissions that are not known here, or too few approvals of them are (LINE-06)"
+    )]
     Missing(Vec<Digest>),
     /// The state does not decode.
     #[error("the state is malformed (LINE-71)")]
@@ -345,9 +356,18 @@ pub enum ItemError {
     /// It can never count at this state.
     #[error("it cannot count")]
     Uncounted(#[source] Uncounted),
-    /// The end of a term that nobody here has.
-    #[error("it ends the term of nobody here (LINE-33)")]
-    NoTerm(MemberId),
+    /// A time that is past at which nothing here ends, or not after the last decision's.
+    #[error("nothing that is known here ends at the time that is past (LINE-33)")]
+    NoEnd(UnixTime),
+    /// The line's time is more than a day ahead of our clock.
+    #[error("the time of the line is {0}, more than a day ahead of this machine's clock (LINE-77)")]
+    TimeAhead(UnixTime),
+    /// We shared a ring not long ago, and check each decision ourselves.
+    #[error(
+        "this member shared a ring in the last 90 days, by its own clock or by the time of the line, and so \
+         takes decisions one by one (LINE-78)"
+    )]
+    OneByOne,
     /// A refusal of what nobody here rejects.
     #[error("nobody here rejects the request, so no set keeps its refusal (LINE-87)")]
     NoRejection,
@@ -358,6 +378,13 @@ pub enum ItemError {
     /// show which one it leads to.
     #[error("it does not lead to decision {0} as our person named it (LINE-88)")]
     OtherHead(KnownHead),
+}
+
+impl ItemError {
+    /// Whether it says of a package that stands that our person has not said to go on by it.
+    pub fn needs_person(&self) -> bool {
+        matches!(self, Self::TimeAhead(_) | Self::OneByOne | Self::Decision(Unproposed::TooOld))
+    }
 }
 
 /// Why a file is not the transcript that it should be. Sections are counted from 0.

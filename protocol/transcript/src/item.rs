@@ -9,7 +9,7 @@
 use crate::proposal::Standing;
 use crate::{Admit, Approval, Effect, ItemError, Refusal, SignatureBytes, admission};
 use folkmoot_base::codec::{self, Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
-use folkmoot_base::{Digest, GroupId, MemberId, digest};
+use folkmoot_base::{Digest, GroupId, UnixTime, digest};
 use folkmoot_identity::{Gmc, Request, VoteBody};
 use folkmoot_signing::{Signature, SigningKey, VerifyingKey};
 
@@ -49,13 +49,11 @@ pub enum Item {
         /// The request.
         request: Blob,
     },
-    /// A member's term is over.
+    /// What had ended by this time is over.
     #[tls_codec(discriminant = 5)]
-    Expire {
-        /// The member.
-        member: MemberId,
-        /// The request of the admission that is over.
-        request: Digest,
+    Past {
+        /// One second after an end.
+        time: UnixTime,
     },
     /// A decision that stands.
     #[tls_codec(discriminant = 6)]
@@ -86,18 +84,29 @@ impl Item {
     /// asked for by the head, and for what is malformed inside.
     pub fn name(&self) -> Option<Digest> {
         match self {
-            Self::Admit { certificate, .. } => {
-                let gmc = Gmc::from_der(&certificate.0).ok()?;
-                let admit = Admit::of(&gmc, gmc.body().request_digest().ok()?);
+            Self::Admit { .. } => {
+                let admit = self.admit()?;
                 Some(admit_name(&admit.request, admit.epochs.first()))
             }
             Self::Approval(signed) => Some(signed.approval.digest()),
             Self::Effect(effect) => Some(effect.subject().digest),
             Self::Refusal { request } => Some(refusal_name(&refusal(&request.0).ok()?)),
-            Self::Expire { member, request } => Some(expire_name(member, request)),
+            Self::Past { time } => Some(past_name(*time)),
             Self::Coming { decisions } => decisions.last().map(|last| last.head().digest),
             Self::Decision(_) => None,
         }
+    }
+
+    /// The request that an admission answers; none of other items, and of what is malformed inside.
+    /// A certificate by the group's key has another name than its request.
+    pub fn request(&self) -> Option<Digest> {
+        Some(self.admit()?.request)
+    }
+
+    fn admit(&self) -> Option<Admit> {
+        let Self::Admit { certificate, .. } = self else { return None };
+        let gmc = Gmc::from_der(&certificate.0).ok()?;
+        Some(Admit::of(&gmc, gmc.body().request_digest().ok()?))
     }
 }
 
@@ -107,9 +116,9 @@ pub(crate) fn admit_name(request: &Digest, epoch: Option<&Digest>) -> Digest {
     epoch.map_or(*request, |epoch| digest(&[b"folkmoot epoch v1\0", request, epoch]))
 }
 
-/// The name of the end of a term.
-pub(crate) fn expire_name(member: &MemberId, request: &Digest) -> Digest {
-    digest(&[b"folkmoot expire v1\0", &member.0, request])
+/// The name of a time that is past.
+pub(crate) fn past_name(time: UnixTime) -> Digest {
+    digest(&[b"folkmoot past v1\0", &time.0.to_be_bytes()])
 }
 
 /// The name of what a refused request says of its CSR.

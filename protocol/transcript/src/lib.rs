@@ -53,21 +53,23 @@ pub use item::{ITEM_BYTES_MAX, Item, SignedApproval};
 pub use known::{HEAD_DIGITS_MIN, KnownHead, NoHead};
 pub use leave::Leave;
 pub use line::{Applied, FORKS_MAX, Fork, Line, SIDES_MAX, contradictions};
-pub use package::{PACKAGE_BYTES_MAX, is_package};
+pub use package::{PACKAGE_BYTES_MAX, is_package, shown_by_package};
 pub use proposal::{
-    Claim, Commit, Electors, Promise, Proposal, Report, STATEMENT_LABEL, Stage, Standing, Statement,
+    Claim, Commit, Electors, Judgement, Promise, Proposal, Report, STATEMENT_LABEL, Stage, Standing,
+    Statement,
 };
 pub use roster::{Ending, FORMERS_MAX, Former, Roster};
 pub use set::{
-    ADMITS_MAX, APPROVALS_MAX, EXPIRE_SECONDS, Expire, LATE_BYTES_MAX, LATE_MAX, REFUSALS_OF_VOTER_MAX,
-    SPONSORED_BYTES, SPONSORED_MAX, Set, Signed, admission,
+    ADMITS_MAX, APPROVALS_MAX, LATE_BYTES_MAX, LATE_MAX, PAST_SAID_SECONDS, PAST_TAKEN_SECONDS,
+    REFUSALS_OF_VOTER_MAX, SPONSORED_BYTES, SPONSORED_MAX, Set, Signed, admission,
 };
 pub use state::{Batch, Held, IDLE_SECONDS, Place, REPLACED_MAX, Replaced, State, StateError, VOTERS_MAX};
 pub use store::{Kept, TABLE};
 pub use ticket::{
     CONTACTS_MAX, Invitation, TICKET_DAYS_MAX, TICKET_PREFIX, TICKET_TEXT_MAX, Ticket, TicketError,
 };
+pub use transcript::clock::is_clock;
 pub use transcript::heads::await_head;
-pub use transcript::{ROTATE_LABEL, Taken, Transcript};
+pub use transcript::{ROTATE_LABEL, Skipped, Taken, Transcript};
 pub use votes::SignedVotes;
 pub use voucher::{Voucher, VoucherError, Vouching};

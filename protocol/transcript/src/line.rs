@@ -11,7 +11,8 @@
 mod side;
 
 use crate::proposal::{Claim, Electors, Standing, Statement};
-use crate::{Electorate, Head, Set, State, Unproposed};
+use crate::state::run;
+use crate::{Decision, Electorate, Head, Set, State, Unproposed, Wrong};
 use folkmoot_base::{Danger, Digest, MemberId, Mutant};
 use folkmoot_identity::Charter;
 use std::collections::{BTreeMap, BTreeSet};
@@ -46,6 +47,15 @@ pub struct Fork {
     /// What shows that the other line sends its members to ours: its decision at the fork, the last
     /// ones under each electorate since, and the Rejoin. Empty if it does not.
     pub coming: Vec<Standing>,
+}
+
+impl Fork {
+    /// Whether somebody who votes at this state committed to the other decision. What former voters
+    /// committed to alone they may have made up at any time since.
+    pub fn is_by_voters(&self, state: &State) -> bool {
+        let mut committed = self.theirs.commits.iter().map(|commit| &commit.voter);
+        committed.any(|voter| state.may_vote(voter)) || state.is(Danger::LineKeepsMadeUp)
+    }
 }
 
 /// One member's line.
@@ -123,12 +133,39 @@ impl Line {
             return Err(Unproposed::Parent);
         }
         standing.check(&self.state)?;
+        self.check_holds(&standing)?;
         let next = self.state.after(&standing.proposal.decision, |request| self.set.admit(request))?;
         self.decisions.insert(number, standing);
         self.state = next;
         self.set.advance(&self.state);
         self.forget();
         Ok(Applied::Next)
+    }
+
+    /// `LINE-06`: whoever applies a decision asks itself of each admission that it holds whether
+    /// the approvals that are here let its holder in. A quorum that is smaller than the threshold
+    /// admits nobody by that.
+    fn check_holds(&self, standing: &Standing) -> Result<(), Wrong> {
+        let decision = &standing.proposal.decision;
+        if self.state.is(Danger::LineHoldsUnseen) {
+            return Ok(());
+        }
+        let here = |request: &&Digest| self.set.admit(request).is_some();
+        let mut holds = decision.holds.iter().filter(here);
+        let lacks = holds.find(|request| !self.set.vouches(&self.state, request, decision.time));
+        lacks.map_or(Ok(()), |request| Err(Wrong::Unvouched(*request)))
+    }
+
+    /// The decisions of this line that are kept and recent.
+    pub(crate) fn recent(&self) -> impl Iterator<Item = &Standing> {
+        self.decisions.values().filter(|one| self.state.decision_at(one.head().number).is_some())
+    }
+
+    /// [`State::running`] after the decision of this number, by the handovers that are kept.
+    pub(crate) fn running_at(&self, number: u64) -> Digest {
+        let founded = State::founded(self.state.founding_charter().clone());
+        let kept = self.decisions.range(..=number).map(|(_, one)| &one.proposal.decision);
+        kept.fold(founded.running(), run_decision)
     }
 
     /// Goes on to a later state without the decisions between: `handovers` are the last decisions
@@ -145,19 +182,21 @@ impl Line {
         last: &Standing,
         state: State,
     ) -> Result<Applied, Unproposed> {
-        self.go_on(handovers.to_vec(), last.clone(), state)
+        self.go_on(handovers.to_vec(), last.clone(), state, true)
     }
 
-    /// [`Self::skip`] by decisions that nobody else keeps.
+    /// [`Self::skip`] by decisions that nobody else keeps. Not `shown`: it need not show that our
+    /// head is on its line.
     pub(crate) fn go_on(
         &mut self,
         handovers: Vec<Standing>,
         last: Standing,
         state: State,
+        shown: bool,
     ) -> Result<Applied, Unproposed> {
         let mut electors = self.state.electorate();
         let mut number = self.state.head().number;
-        let mut proven = number == 0 || state.has_on_line(&self.state.head());
+        let mut proven = !shown || number == 0 || state.has_on_line(&self.state.head());
         for standing in handovers.iter().chain([&last]) {
             let decision = &standing.proposal.decision;
             if decision.number <= number || decision.group != self.state.group() {
@@ -173,7 +212,9 @@ impl Line {
         if last.proposal.decision.state != state.digest() || last.head() != state.head() {
             return Err(Unproposed::State);
         }
-        if electors != state.electorate() {
+        let all = handovers.iter().chain([&last]).map(|one| &one.proposal.decision);
+        let complete = all.fold(self.state.running(), run_decision) == state.running();
+        if electors != state.electorate() || (!complete && !self.state.is(Danger::LineNoRunning)) {
             return Err(Unproposed::Handover);
         }
         if !proven {
@@ -259,6 +300,12 @@ impl Line {
         let named = before.filter_map(|(_, standing)| standing.proposal.decision.electorate.clone()).next();
         named.unwrap_or_else(|| State::founded(self.state.founding_charter().clone()).electorate())
     }
+}
+
+/// [`State::running`] after one more decision.
+fn run_decision(running: Digest, decision: &Decision) -> Digest {
+    let electorate = decision.electorate.as_ref();
+    electorate.map_or(running, |electorate| run(running, decision.number, electorate))
 }
 
 /// Who signed statements of both decisions that no honest voter signs together: two commits or two

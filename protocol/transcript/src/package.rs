@@ -10,7 +10,18 @@ use crate::proposal::Standing;
 use crate::{ItemError, Taken, Transcript};
 use bytes::Bytes;
 use folkmoot_base::codec::{self, Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
-use folkmoot_base::{DecodeError, Head};
+use folkmoot_base::{DecodeError, Head, UnixTime};
+
+/// The decisions that a package shows which leads on, the last one at the end; none if it leads
+/// over, or is no package.
+pub fn shown_by_package(bytes: &[u8]) -> Vec<Standing> {
+    let body = bytes.strip_prefix(SKIP_LABEL);
+    let package = body.and_then(|body| codec::decode_at_most::<Package>(body, PACKAGE_BYTES_MAX).ok());
+    package.map_or_else(Vec::new, |Package { mut handovers, last, .. }| {
+        handovers.push(last);
+        handovers
+    })
+}
 
 /// Whether these bytes begin as a package does. No item does.
 pub fn is_package(bytes: &[u8]) -> bool {
@@ -32,10 +43,14 @@ struct Package {
 }
 
 impl Transcript {
-    /// Whether somebody at this head needs a package: the decision that follows it is not kept.
+    /// Whether somebody at this head needs a package: the decision that follows it is not kept, or
+    /// not with the admissions that it holds or names. Whoever skipped has handovers without them.
     pub fn has_left_behind(&self, head: &Head) -> bool {
-        let next = head.number.saturating_add(1);
-        head.number < self.state().head().number && !self.line().decisions().contains_key(&next)
+        let next = self.line().decisions().get(&head.number.saturating_add(1));
+        let whole = |next: &Standing| {
+            next.proposal.decision.requests().all(|request| self.papers(request).next().is_some())
+        };
+        head.number < self.state().head().number && !next.is_some_and(whole)
     }
 
     /// The package for somebody at this head; `None` if it would be too long.
@@ -61,17 +76,38 @@ impl Transcript {
     }
 
     /// Goes on by a package ([`Self::skip`]), or over to another line ([`Self::meet`], with
-    /// `resolves`).
+    /// `resolves`). `clock` is what ours says, if there is one that counts.
     ///
     /// # Errors
-    /// [`ItemError`]; the transcript is then as it was.
-    pub fn take_package(&mut self, bytes: &[u8], resolves: Option<Head>) -> Result<Taken, ItemError> {
+    /// [`ItemError`]; the transcript is then as it was. [`ItemError::needs_person`]: it stands, and
+    /// our person has not said to go on to its last decision (`resolves`).
+    pub fn take_package(
+        &mut self,
+        bytes: &[u8],
+        resolves: Option<Head>,
+        clock: Option<UnixTime>,
+    ) -> Result<Taken, ItemError> {
+        let before = self.roster().clone();
+        let gone_on = self.go_by_package(bytes, resolves, clock)?;
+        Ok(self.asked(&before, gone_on, clock))
+    }
+
+    fn go_by_package(
+        &mut self,
+        bytes: &[u8],
+        resolves: Option<Head>,
+        clock: Option<UnixTime>,
+    ) -> Result<Taken, ItemError> {
         let skip = bytes.strip_prefix(SKIP_LABEL);
         let body = skip.or_else(|| bytes.strip_prefix(SIDE_LABEL)).ok_or(DecodeError::Malformed)?;
         let Package { handovers, last, state } = codec::decode_at_most(body, PACKAGE_BYTES_MAX)?;
-        match skip {
-            Some(_) => self.skip(&handovers, &last, &state.0),
-            None => self.meet(&handovers, &last, &state.0, resolves),
+        if skip.is_some() {
+            let says = resolves == Some(last.head());
+            return self.skip_if_may((&handovers, &last, &state.0), says, clock);
         }
+        if resolves.is_none() {
+            self.check_time(last.proposal.decision.time, self.sound(clock))?;
+        }
+        self.meet(&handovers, &last, &state.0, resolves)
     }
 }

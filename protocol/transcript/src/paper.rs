@@ -1,8 +1,9 @@
 //! What a certificate says to the rules, and whether the right keys have signed it.
 
 use crate::{Admit, Approval, ItemError, Signed, State, admission};
-use folkmoot_base::{Head, MemberId, UnixTime};
-use folkmoot_identity::{CertificateError, Charter, Gmc, Verdict, VoteKind};
+use folkmoot_base::{Danger, Head, MemberId, UnixTime};
+use folkmoot_identity::names::is_made;
+use folkmoot_identity::{CertificateError, Gmc, Verdict, VoteKind};
 use folkmoot_signing::{Mode, Scheme, VerifyingKey};
 
 /// A certificate, read.
@@ -13,17 +14,17 @@ pub(crate) struct Paper {
 }
 
 impl Paper {
-    /// Reads a certificate (GMC, DER) of this group: its form, its holder's signature, and what the
-    /// charter's scheme and mode ask of every certificate.
+    /// Reads a certificate (GMC, DER) of this group: its form, its holder's signature and name, and
+    /// what the charter's scheme and mode ask of every certificate.
     ///
     /// # Errors
     /// [`ItemError::Certificate`], [`ItemError::Founder`].
-    pub(crate) fn read(der: &[u8], charter: &Charter) -> Result<Self, ItemError> {
+    pub(crate) fn read(der: &[u8], state: &State) -> Result<Self, ItemError> {
         let gmc = Gmc::from_der(der).map_err(ItemError::Certificate)?;
         if gmc.is_founder() {
             return Err(ItemError::Founder(gmc.member()));
         }
-        check_form(&gmc, charter).map_err(ItemError::Certificate)?;
+        check_form(&gmc, state).map_err(ItemError::Certificate)?;
         let request = gmc.body().request_digest().map_err(ItemError::Certificate)?;
         let admit = Admit::of(&gmc, request);
         Ok(Self { gmc, admit })
@@ -92,8 +93,13 @@ impl Paper {
 }
 
 /// What every certificate of this group has, whoever approved.
-fn check_form(gmc: &Gmc, charter: &Charter) -> Result<(), CertificateError> {
-    let said = &gmc.body().membership;
+fn check_form(gmc: &Gmc, state: &State) -> Result<(), CertificateError> {
+    let (said, charter) = (&gmc.body().membership, state.founding_charter());
+    // `ADM-90`: on every way by which somebody comes in, where nobody votes too.
+    is_made(gmc.name()).or_else(|why| match state.is(Danger::AdmissionAnyName) {
+        true => Ok(()),
+        false => Err(CertificateError::PeerName(why)),
+    })?;
     let refuse = |what| Err(CertificateError::PeerCharter(what));
     if said.group != charter.group() || said.group_name != *charter.name() {
         return refuse("it is for another group");

@@ -1,13 +1,15 @@
 //! How a batch becomes a decision: proposals of a ballot's owner, promises, commits.
 //!
 //! ```text
-//! ballot 0                owner proposes D ------> each voter commits to D in ballot 0 ------> a quorum: D stands
-//! deadline, ballot 1      each voter promises: "nothing below 1; I committed to D in 0"
-//!                         owner of 1, with a quorum of promises, proposes the highest reported: D, again
+//! ballot 0             owner proposes D --> each voter judges D --> a quorum: each commits to D --> a quorum: D stands
+//! deadline, ballot 1   each voter promises: "nothing below 1; I committed to D in 0", with the judgements
+//!                      owner of 1, with a quorum of promises, proposes the highest reported: D, again
 //! ```
 //! Ballot b of decision n+1 belongs to the voter in place (n + b) mod v. A proposal carries the
 //! promises that it rests on, and those of the ballots before, down to the one in which the
-//! decision was fresh. So nobody can report a commit that could not have been given. Source:
+//! decision was fresh. So nobody can report a commit that could not have been given. The judgements
+//! of that ballot travel with it, and are no part of it: whatever is followed was right in its time
+//! to some honest voter. Source:
 //! Lamport, Paxos Made Simple (2001), section 2.2, with the accepted values proven by signatures.
 
 use crate::decision::{Decision, Electorate};
@@ -63,6 +65,16 @@ pub enum Statement {
         /// The head that it follows.
         parent: Head,
         /// The ballot.
+        ballot: u32,
+        /// The digest of the decision.
+        decision: Digest,
+    },
+    /// A voter has found a fresh proposal right. This binds it to nothing.
+    #[tls_codec(discriminant = 4)]
+    Judge {
+        /// The head that it follows.
+        parent: Head,
+        /// The ballot in which the decision is fresh.
         ballot: u32,
         /// The digest of the decision.
         decision: Digest,
@@ -132,6 +144,15 @@ pub struct Commit {
     pub signature: SignatureBytes,
 }
 
+/// A voter's judgement of a fresh proposal.
+#[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+pub struct Judgement {
+    /// Who.
+    pub voter: MemberId,
+    /// The voter's signature.
+    pub signature: SignatureBytes,
+}
+
 /// A decision that stands: a quorum has committed to it in one ballot.
 #[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 pub struct Standing {
@@ -174,6 +195,12 @@ impl Proposal {
     /// The report of a commit to it in its present ballot.
     pub fn report(&self) -> Report {
         Report { ballot: self.ballot(), decision: self.decision.digest() }
+    }
+
+    /// What voters have judged of it: the ballot in which the decision was fresh, and the decision.
+    pub fn judged(&self) -> Report {
+        let ballot = self.stages.first().map_or(0, |stage| stage.ballot);
+        Report { ballot, decision: self.decision.digest() }
     }
 
     /// Whether its owners were entitled to propose it to these electors: `LINE-61` to `LINE-63`.
@@ -226,6 +253,22 @@ impl Commit {
         let statement = Statement::Commit { parent, ballot: report.ballot, decision: report.decision };
         Claim { voter: self.voter, statement, signature: self.signature.clone() }
     }
+}
+
+impl Judgement {
+    /// What its voter must have signed.
+    pub fn claim(&self, parent: Head, judged: Report) -> Claim {
+        let statement = Statement::Judge { parent, ballot: judged.ballot, decision: judged.decision };
+        Claim { voter: self.voter, statement, signature: self.signature.clone() }
+    }
+}
+
+/// `LINE-68`: whether these are judgements of a quorum of these electors, sorted, each voter once.
+pub(crate) fn check_judgements(judgements: &[Judgement], electors: &dyn Electors) -> Result<(), Unproposed> {
+    let yes: BTreeSet<MemberId> = judgements.iter().map(|judgement| judgement.voter).collect();
+    let sorted = judgements.is_sorted_by(|a, b| a.voter < b.voter);
+    let voters = yes.iter().all(|voter| electors.may_vote(voter));
+    if sorted && voters && electors.is_quorum(&yes) { Ok(()) } else { Err(Unproposed::Judgements) }
 }
 
 /// In ballot 0 none; above, a quorum of voters, each of whom reports a lower ballot or none.

@@ -113,19 +113,24 @@ pub struct Roster {
     state: Arc<State>,
     electorate: Vec<MemberId>,
     members: BTreeMap<MemberId, Held>,
-    /// What counts and no decision holds, and which terms are over.
-    standing: (BTreeSet<Digest>, BTreeSet<(MemberId, Digest)>),
+    /// What counts and no decision holds, and the time that is past.
+    standing: Standings,
+    hidden: BTreeSet<MemberId>,
     /// The serial numbers of certificates that count and that no decision holds.
     serials: BTreeSet<Serial>,
     formers: BTreeMap<MemberId, Former>,
 }
 
 impl Roster {
-    pub(crate) fn new(state: &State, set: &Set) -> Self {
+    /// `hidden` are out by decisions that wait for the clock.
+    pub(crate) fn new(state: &State, set: &Set, hidden: &BTreeSet<MemberId>) -> Self {
+        let mut members = set.members(state);
+        members.retain(|member, _| !hidden.contains(member));
         Self {
             electorate: state.places().iter().map(|place| place.voter).collect(),
-            members: set.members(state),
+            members,
             standing: standing(set),
+            hidden: hidden.clone(),
             serials: set.counted().filter_map(|admit| admit.issued).collect(),
             formers: BTreeMap::new(),
             state: Arc::new(state.clone()),
@@ -133,17 +138,18 @@ impl Roster {
     }
 
     /// Whether it would be the same if it were made anew.
-    pub(crate) fn is_of(&self, state: &State, set: &Set) -> bool {
-        self.state.head() == state.head() && self.standing == standing(set)
+    pub(crate) fn is_of(&self, state: &State, set: &Set, hidden: &BTreeSet<MemberId>) -> bool {
+        self.state.head() == state.head() && self.standing == standing(set) && self.hidden == *hidden
     }
 
     /// The roster after a change. Those who are members no more are remembered.
-    pub(crate) fn follow(&self, state: &State, set: &Set) -> Self {
-        let mut next = Self::new(state, set);
+    pub(crate) fn follow(&self, state: &State, set: &Set, hidden: &BTreeSet<MemberId>) -> Self {
+        let mut next = Self::new(state, set, hidden);
         next.formers.clone_from(&self.formers);
         let gone = self.members.iter().filter(|(member, _)| !next.members.contains_key(*member));
         for (member, held) in gone {
-            let former = Former { held: held.clone(), ending: self.ending(member, held, state, set) };
+            let ending = self.ending((member, held), state, set, hidden);
+            let former = Former { held: held.clone(), ending };
             next.formers.insert(*member, former);
         }
         next.formers.retain(|member, _| !next.members.contains_key(member));
@@ -166,7 +172,14 @@ impl Roster {
         }
     }
 
-    fn ending(&self, member: &MemberId, held: &Held, state: &State, set: &Set) -> Ending {
+    /// How somebody went: `hidden` are out now by decisions that wait for the clock.
+    fn ending(
+        &self,
+        (member, held): (&MemberId, &Held),
+        state: &State,
+        set: &Set,
+        hidden: &BTreeSet<MemberId>,
+    ) -> Ending {
         let number = state.removed_at(member);
         if let Some(Replaced { by, number }) = state.replaced().get(member).copied() {
             return Ending::Replaced { number, by };
@@ -174,8 +187,10 @@ impl Roster {
         if number > self.state.removed_at(member) {
             return Ending::Expelled { number };
         }
-        let over = set.expires().any(|expire| expire.member == *member) || held.ends <= state.time();
-        if over { Ending::Expired { at: held.ends } } else { Ending::Late }
+        if hidden.contains(member) {
+            return Ending::Expelled { number: state.head().number.saturating_add(1) };
+        }
+        if held.ends < set.time(state) { Ending::Expired { at: held.ends } } else { Ending::Late }
     }
 
     /// The last decision.
@@ -394,13 +409,12 @@ impl Roster {
     /// Whether a list that names this key no longer lets it in: it was expelled since the voters
     /// last decided the list.
     pub fn is_struck(&self, member: &MemberId) -> bool {
-        self.charter().policies().list.contains(member) && !self.state.is_listed(member)
+        self.state.is_struck(member)
     }
 }
 
-type Standings = (BTreeSet<Digest>, BTreeSet<(MemberId, Digest)>);
+type Standings = (BTreeSet<Digest>, UnixTime);
 
 fn standing(set: &Set) -> Standings {
-    let counted = set.counted().map(|admit| admit.request).collect();
-    (counted, set.expires().map(|expire| (expire.member, expire.request)).collect())
+    (set.counted().map(|admit| admit.request).collect(), set.past())
 }

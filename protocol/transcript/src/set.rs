@@ -1,9 +1,9 @@
 //! The set: what no decision holds yet. Admissions, approvals, effects that want more approvals,
-//! ends of terms.
+//! and one time that is past.
 //!
 //! ```text
 //! set of A  ∪  set of B  =  one set, whatever order its parts came in
-//! roster    =  what State(n) holds  +  the admissions of the set that count at n  -  ended terms
+//! roster    =  what State(n) holds  +  the admissions of the set that count at n  -  what ended by Past
 //! ```
 //! Promise: two members with equal heads and equal sets have equal rosters. What counts follows
 //! from State(n) and the set alone; no clock and no order of arrival enters. Bounds: [`ADMITS_MAX`]
@@ -14,6 +14,7 @@
 mod bounds;
 mod judge;
 mod load;
+mod past;
 mod ready;
 mod replaced;
 
@@ -21,6 +22,7 @@ pub use bounds::{
     ADMITS_MAX, APPROVALS_MAX, LATE_BYTES_MAX, LATE_MAX, REFUSALS_MAX as REFUSALS_OF_VOTER_MAX,
     SPONSORED_BYTES, SPONSORED_MAX,
 };
+pub use past::{PAST_SAID_SECONDS, PAST_TAKEN_SECONDS};
 
 use crate::{
     Admit, Approval, Change, Effect, Head, Held, Refusal, SignatureBytes, State, Subject, Uncounted,
@@ -31,19 +33,6 @@ use folkmoot_identity::VoteKind;
 use replaced::Replaced;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
-
-/// How long after the end of a certificate a clock must show before its holder's term is said to be
-/// over, in seconds.
-pub const EXPIRE_SECONDS: u64 = 60;
-
-/// The end of a term: which admission of whom.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Expire {
-    /// Who.
-    pub member: MemberId,
-    /// The request of the admission that is over.
-    pub request: Digest,
-}
 
 /// An approval, and the voter's signature on it; none if the certificate that carries it proves it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,6 +48,8 @@ struct Kept {
     admit: Admit,
     /// Whether it counts at the present state.
     verdict: Result<(), Uncounted>,
+    /// The last moment at which it does, or did.
+    last: Option<UnixTime>,
     /// Whether its item is longer than that of an admission that does not count may be.
     long: bool,
 }
@@ -72,7 +63,17 @@ pub struct Set {
     replaced: Replaced,
     effects: BTreeMap<Subject, Effect>,
     refusals: BTreeSet<Refusal>,
-    expires: BTreeSet<Expire>,
+    /// Somebody's clock was past what ended before this: `LINE-33`.
+    over: UnixTime,
+    /// The last end before it, as far as ends are known here.
+    past: OnceLock<UnixTime>,
+    /// By which time the admissions were judged.
+    judged: UnixTime,
+    /// The time of the state, and when the terms in it end.
+    terms: (UnixTime, BTreeSet<UnixTime>),
+    /// Approvals that end too far ahead of our clock to be in the set, verified: they vouch for
+    /// what somebody has decided by them.
+    waiting: BTreeMap<(Subject, MemberId), Signed>,
     /// The approvals of each voter that stand, by name.
     given: BTreeMap<MemberId, BTreeMap<Digest, Subject>>,
     /// Whether many things come, and what follows from them is worked out at the end.
@@ -120,6 +121,7 @@ impl Set {
     fn changed(&mut self) {
         self.version = self.version.wrapping_add(1);
         self.digest = OnceLock::new();
+        self.past = OnceLock::new();
     }
 
     /// Takes an admission, or the share-epoch of another certificate of one that is here. Whether
@@ -143,9 +145,9 @@ impl Set {
             new = self.merge_admit(state, &admit);
         } else if !state.is_used(&request) {
             came = true;
-            let verdict = self.judge(state, &admit);
+            let (verdict, last) = (self.judge(state, &admit), self.last_of(state, &admit));
             let counts = verdict.is_ok();
-            self.admits.insert(request, Kept { admit, verdict, long });
+            self.admits.insert(request, Kept { admit, verdict, last, long });
             self.changed();
             self.overfull |= self.loading && self.admits.len() > ADMITS_MAX;
             if counts && !self.loading {
@@ -262,67 +264,22 @@ impl Set {
         kept
     }
 
-    /// Takes the end of a term, if a clock shows that it is over, or, without a clock, the time of
-    /// the last decision. Whether it was new and has been taken: `LINE-33`.
-    pub fn take_expire(&mut self, state: &State, expire: Expire, clock: Option<UnixTime>) -> bool {
-        let Some(ends) = self.end_of(state, &expire) else { return false };
-        let over = state.is(Danger::LineEndsEarly)
-            || match clock {
-                Some(clock) => clock.0 > ends.0.saturating_add(EXPIRE_SECONDS),
-                None => state.time() > ends,
-            };
-        let taken = over && self.expires.insert(expire);
-        if taken {
-            self.changed();
-        }
-        taken
-    }
-
-    /// Drops ends of terms that this clock has not come to. Whether there were any.
-    pub fn recheck_expires(&mut self, state: &State, clock: UnixTime) -> bool {
-        let before = self.expires.len();
-        let kept: BTreeSet<Expire> = self
-            .expires
-            .iter()
-            .filter(|expire| self.end_of(state, expire).is_some_and(|ends| ends < clock))
-            .copied()
-            .collect();
-        let dropped = kept.len() < before;
-        if dropped {
-            self.expires = kept;
-            self.changed();
-        }
-        dropped
-    }
-
-    /// The admissions that are over by this clock, and of which nobody has said so here.
-    pub fn expirable(&self, state: &State, clock: UnixTime) -> Vec<Expire> {
-        let held = state.roster().iter().map(|(member, held)| (*member, held.request, held.ends));
-        let counted = self.counted().map(|admit| (admit.member, admit.request, admit.ends));
-        let over = held.chain(counted).filter(|(.., ends)| clock.0 > ends.0.saturating_add(EXPIRE_SECONDS));
-        let over = over.map(|(member, request, _)| Expire { member, request });
-        over.filter(|expire| !self.expires.contains(expire)).collect()
-    }
-
-    /// When the admission ends that an [`Expire`] names: none if it is not here.
-    pub(crate) fn end_of(&self, state: &State, expire: &Expire) -> Option<UnixTime> {
-        let held = state.roster().get(&expire.member).filter(|held| held.request == expire.request);
-        let kept = self.admits.get(&expire.request).filter(|kept| kept.admit.member == expire.member);
-        held.map(|held| held.ends).or(kept.map(|kept| kept.admit.ends))
-    }
-
     /// Goes on to the state after a decision: what it holds or carried out leaves the set, and what
     /// can never count again with it.
     pub fn advance(&mut self, state: &State) {
-        self.approvals.retain(|_, signed| could_count(state, &signed.approval));
+        let over = self.admits.extract_if(.., |_, kept| kept.admit.ends < state.time());
+        let over: BTreeSet<Digest> = over.map(|(request, _)| request).collect();
+        let stays =
+            |approval: &Approval| could_count(state, approval) && !over.contains(&approval.subject.digest);
+        self.approvals.retain(|_, signed| stays(&signed.approval));
         self.count_given();
-        self.replaced.retain(|_, signed| could_count(state, &signed.approval));
-        self.admits.retain(|request, kept| !state.is_used(request) && kept.admit.ends >= state.time());
+        self.replaced.retain(|_, signed| stays(&signed.approval));
+        self.admits.retain(|request, _| !state.is_used(request));
         self.bound_shown(state);
         self.refusals.retain(|refusal| !state.has_refused(refusal));
         self.bound_refusals(state);
-        let expires = std::mem::take(&mut self.expires);
-        self.expires = expires.into_iter().filter(|expire| self.end_of(state, expire).is_some()).collect();
+        self.waiting.retain(|_, signed| could_count(state, &signed.approval));
+        self.take_terms(state);
         self.changed();
         self.judge_all(state);
         self.bound_admits(state);
@@ -378,8 +335,8 @@ impl Set {
     pub fn approving(&self, state: &State, admit: &Admit) -> Vec<&Signed> {
         let stamp = state.removed_at(&admit.member);
         let yes = self.signed_of(admission(admit.request)).filter(|signed| signed.approval.is_yes());
-        yes.filter(|signed| judge::approves(state, admit, stamp, &signed.approval, state.time()).is_ok())
-            .collect()
+        let time = self.time(state);
+        yes.filter(|signed| judge::approves(state, admit, stamp, &signed.approval, time).is_ok()).collect()
     }
 
     /// The rejections of a request that count here.
@@ -402,28 +359,16 @@ impl Set {
         self.refusals.iter()
     }
 
-    /// The ends of terms.
-    pub fn expires(&self) -> impl Iterator<Item = &Expire> {
-        self.expires.iter()
-    }
-
     /// Who is a member, and by which admission: of several the one that ends last.
     pub fn members(&self, state: &State) -> BTreeMap<MemberId, Held> {
-        let live = |member: &MemberId, request: &Digest| {
-            !self.expires.contains(&Expire { member: *member, request: *request })
-        };
-        let mut members: BTreeMap<MemberId, Held> = state
-            .roster()
-            .iter()
-            .filter(|(member, held)| live(member, &held.request))
-            .map(|(member, held)| (*member, held.clone()))
-            .collect();
-        for admit in self.counted().filter(|admit| live(&admit.member, &admit.request)) {
+        let mut members = state.roster().clone();
+        for admit in self.counted() {
             let later = |held: &Held| (held.ends, held.request) < (admit.ends, admit.request);
             if members.get(&admit.member).is_none_or(later) {
                 members.insert(admit.member, Held::from(admit));
             }
         }
+        self.ended(state).iter().for_each(|member| drop(members.remove(member)));
         members
     }
 
@@ -434,7 +379,7 @@ impl Set {
 
     fn worked_out(&self) -> Digest {
         let approvals: Vec<Digest> = self.approvals.values().map(|signed| signed.approval.digest()).collect();
-        let mut parts: Vec<&[u8]> = vec![b"folkmoot set v2\0"];
+        let mut parts: Vec<&[u8]> = vec![b"folkmoot set v3\0"];
         parts.push(b"admits");
         parts.extend(self.admits.keys().map(<[u8; 32]>::as_slice));
         parts.push(b"epochs");
@@ -450,8 +395,10 @@ impl Set {
         parts.extend(self.effects.keys().map(|subject| subject.digest.as_slice()));
         parts.push(b"refusals");
         parts.extend(self.refusals.iter().map(|refusal| refusal.request.as_slice()));
-        parts.push(b"expires");
-        parts.extend(self.expires.iter().flat_map(|expire| [expire.member.0.as_slice(), &expire.request]));
+        let past = self.past().0.to_be_bytes();
+        if self.past() > UnixTime(0) {
+            parts.extend([b"past".as_slice(), &past]);
+        }
         digest(&parts)
     }
 }

@@ -22,10 +22,11 @@ mod voters;
 
 pub use change::VOTERS_MAX;
 pub use encode::StateError;
+pub(crate) use next::check_begin;
 pub use next::{Batch, IDLE_SECONDS};
 
-use crate::{Admit, Change, Head, Refusal};
-use folkmoot_base::{Danger, Digest, GroupId, MemberId, Mutant, UnixTime, digest};
+use crate::{Admit, Change, Electorate, Head, Refusal};
+use folkmoot_base::{Danger, Digest, GroupId, MemberId, Mutant, UnixTime, codec, digest};
 use folkmoot_identity::{Charter, Serial, SharedKey};
 use folkmoot_signing::VerifyingKey;
 use std::collections::{BTreeMap, BTreeSet};
@@ -92,8 +93,9 @@ pub struct State {
     places: Vec<Place>,
     sharing: Option<Arc<SharedKey>>,
     stamps: Stamps,
-    /// Keys that the charter's list names and that were expelled since the list was last decided.
-    struck: BTreeSet<MemberId>,
+    /// Fields of the charter whose values name a key that was removed since the field was last
+    /// decided, each with that key: it does not act by that field any more.
+    struck: BTreeSet<(String, MemberId)>,
     /// The decisions that an approval may name as its base besides the head, and until when each
     /// was the head.
     recent: BTreeMap<u64, (Digest, UnixTime)>,
@@ -107,6 +109,8 @@ pub struct State {
     rejoin: Option<Head>,
     /// Keys whose places others have taken.
     replaced: BTreeMap<MemberId, Replaced>,
+    /// A digest of every electorate so far, in order: a line that leaves one out has another.
+    running: Digest,
     danger: Mutant,
     digest: OnceLock<Digest>,
 }
@@ -142,7 +146,7 @@ impl State {
             (founder.key.member_id(), held)
         };
         let place = |founder: &folkmoot_identity::Founder| Place { voter: founder.key.member_id(), since: 0 };
-        Self {
+        let mut state = Self {
             head: Head { number: 0, digest: founding },
             group: charter.group(),
             time: UnixTime(0),
@@ -160,9 +164,12 @@ impl State {
             revoked: BTreeMap::new(),
             rejoin: None,
             replaced: BTreeMap::new(),
+            running: [0; 32],
             danger: Mutant::NONE,
             digest: OnceLock::new(),
-        }
+        };
+        state.running = run(state.running, 0, &state.electorate());
+        state
     }
 
     /// The last decision: number and digest. The digest is not part of the encoding, because the
@@ -326,20 +333,37 @@ impl State {
             Change::Electorate { .. } => self.stamps.electorate,
             Change::Sharing { .. } => self.stamps.sharing,
             Change::Rejoin { .. } => self.stamps.rejoin,
-            // That of the key: judged with the admission.
-            Change::Hold { .. } => 0,
+            // That of the key, judged with the admission; and a Retime names the head.
+            Change::Hold { .. } | Change::Retime { .. } => 0,
         }
     }
 
-    /// The stamp of a change, with that of the key of the admission that it names.
+    /// The stamp of a change, with those of the removals of all keys that it names, in the
+    /// admission that it names too: what was approved before such a removal acts no more.
     pub(crate) fn stamp_with(&self, change: &Change, named: Option<&Admit>) -> u64 {
-        named.map_or(0, |named| self.removed_at(&named.member)).max(self.stamp(change))
+        let stamp = self.stamp(change);
+        // Whom a sharing names takes long to read, and most changes come after the last removal.
+        if self.last_removal() <= stamp || self.is(Danger::LineNoNamedStamps) {
+            return stamp;
+        }
+        let keys = change.keys(self.charter.scheme()).into_iter().chain(named.map(|named| named.member));
+        keys.map(|key| self.removed_at(&key)).fold(stamp, u64::max)
     }
 
-    /// Whether the charter's list names this key and no expulsion since has struck it.
-    pub fn is_listed(&self, member: &MemberId) -> bool {
-        self.charter.policies().list.contains(member) && !self.struck.contains(member)
+    /// Whether a removal has struck this key from the charter's list, which names it still.
+    pub fn is_struck(&self, member: &MemberId) -> bool {
+        self.struck.contains(&("list".to_owned(), *member))
     }
+
+    /// The digest of every electorate so far, in order.
+    pub(crate) fn running(&self) -> Digest {
+        self.running
+    }
+}
+
+/// [`State::running`] with one electorate more, which the decision of this number made.
+pub(crate) fn run(running: Digest, number: u64, electorate: &Electorate) -> Digest {
+    digest(&[b"folkmoot electorates v1\0", &running, &number.to_be_bytes(), &codec::encode(electorate)])
 }
 
 impl Refusal {

@@ -4,10 +4,13 @@
 //! |---|---|
 //! | "s" | the state at the head |
 //! | "d" ‖ number(8) | a decision that is kept |
+//! | "a" ‖ number(8) | a decision that waits for the clock |
 //! | "i" ‖ SHA-256 of it | an item of the set, or of an admission that the state holds |
 //! | "e" ‖ number(8) ‖ digest(32) | another decision than ours of that number |
 //! | "x" ‖ member | a former member |
 //! | "h" ‖ SHA-256 of it | a head that the person knows: [`crate::await_head`] |
+//! | "t" | when this member last shared a ring |
+//! | "k" | what this member skipped last |
 
 use crate::item::Item;
 use crate::proposal::Standing;
@@ -32,6 +35,7 @@ pub struct Kept {
     items: BTreeSet<Digest>,
     /// By name: SHA-256 of each, since another line may have another of that number.
     decisions: BTreeMap<Vec<u8>, Digest>,
+    ahead: BTreeMap<Vec<u8>, Digest>,
     forks: BTreeMap<Vec<u8>, Digest>,
     formers: BTreeSet<MemberId>,
     /// How many bytes the items have.
@@ -53,6 +57,7 @@ impl Kept {
                 }
                 (b'x', Ok(name)) => drop(kept.formers.insert(MemberId(name))),
                 (b'd', _) => drop(kept.decisions.insert(name.to_vec(), digest(&[value]))),
+                (b'a', _) => drop(kept.ahead.insert(name.to_vec(), digest(&[value]))),
                 (b'e', _) => drop(kept.forks.insert(name.to_vec(), digest(&[value]))),
                 _ => {}
             }
@@ -77,7 +82,7 @@ impl Kept {
         if taken.advanced {
             self.follow_line(transcript, &mut out);
         }
-        self.follow_forks(transcript, &mut out);
+        self.follow_others(transcript, &mut out);
         if taken.advanced || self.has_too_much() {
             self.sweep(transcript, &mut out);
         }
@@ -97,19 +102,20 @@ impl Kept {
         let mut out = Vec::new();
         self.follow_formers(transcript, &mut out);
         self.follow_line(transcript, &mut out);
-        self.follow_forks(transcript, &mut out);
+        self.follow_others(transcript, &mut out);
+        let skipped = transcript.skipped().map(|skipped| codec::encode(&skipped));
+        out.extend(skipped.map(|skipped| Persist::put(TABLE, key(b'k', &[]), skipped)));
         self.sweep(transcript, &mut out);
         out
     }
 
     fn follow_line(&mut self, transcript: &Transcript, out: &mut Vec<Persist>) {
-        let decisions = transcript.line().decisions();
-        let decisions = decisions.iter().map(|(number, one)| (number.to_be_bytes().to_vec(), one));
-        follow(b'd', &mut self.decisions, decisions, out);
+        follow(b'd', &mut self.decisions, numbered(transcript.line().decisions().values()), out);
         out.push(Persist::put(TABLE, key(b's', &[]), transcript.state().encode()));
     }
 
-    fn follow_forks(&mut self, transcript: &Transcript, out: &mut Vec<Persist>) {
+    fn follow_others(&mut self, transcript: &Transcript, out: &mut Vec<Persist>) {
+        follow(b'a', &mut self.ahead, numbered(transcript.ahead()), out);
         let forks = transcript.line().forks();
         let name = |head: &Head| [&head.number.to_be_bytes()[..], &head.digest].concat();
         follow(b'e', &mut self.forks, forks.iter().map(|(head, fork)| (name(head), &fork.theirs)), out);
@@ -130,20 +136,33 @@ impl Kept {
         }
     }
 
-    /// Deletes the items that nothing needs any more.
+    /// Deletes the items that nothing needs any more, and writes those that are others now.
     fn sweep(&mut self, transcript: &Transcript, out: &mut Vec<Persist>) {
-        let needed: BTreeMap<Digest, usize> =
-            transcript.items().map(|item| (digest(&[&item]), item.len())).collect();
+        let needed: BTreeMap<Digest, Bytes> =
+            transcript.items().map(|item| (digest(&[&item]), item)).collect();
+        // What decisions hold has its approvals beside it now, and Past may be another.
+        let other = |item: &Bytes| matches!(Item::decode(item), Ok(Item::Admit { .. } | Item::Past { .. }));
+        let new = needed.iter().filter(|(name, item)| !self.items.contains(*name) && other(item));
+        let new: Vec<(Digest, Bytes)> = new.map(|(name, item)| (*name, item.clone())).collect();
         for gone in self.items.iter().filter(|item| !needed.contains_key(*item)) {
             out.push(Persist::delete(TABLE, key(b'i', gone)));
         }
         self.items.retain(|item| needed.contains_key(item));
-        self.bytes = self.items.iter().filter_map(|item| needed.get(item)).sum();
+        for (name, item) in new {
+            self.items.insert(name);
+            out.push(Persist::put(TABLE, key(b'i', &name), item));
+        }
+        self.bytes = self.items.iter().filter_map(|item| needed.get(item)).map(Bytes::len).sum();
         self.needed = (self.items.len(), self.bytes);
     }
 }
 
 impl Transcript {
+    /// We share a ring with somebody now: what to write of it, if that is new.
+    pub fn shares_ring(&mut self, clock: Option<UnixTime>) -> Option<Persist> {
+        self.note_ring(clock).map(|note| Persist::put(TABLE, key(b't', &[]), note))
+    }
+
     /// Reads back what a store holds of the transcript that this one, which has only its founding,
     /// begins. The line is verified again from electorate to electorate; an item that no longer
     /// stands is passed over.
@@ -168,6 +187,13 @@ impl Transcript {
             // Applied before the power went, and the state after it was not written any more.
             let _ = self.take(&Item::Decision(standing.clone()).encode(), None);
         }
+        let ahead: Vec<Standing> =
+            of(b'a').map(|(_, bytes)| codec::decode(bytes)).collect::<Result<_, _>>()?;
+        let ahead: BTreeMap<u64, Standing> = ahead.into_iter().map(|one| (one.head().number, one)).collect();
+        for standing in ahead.values() {
+            // No clock has come there yet, as far as we know.
+            let _ = self.take_ahead(standing, Some(UnixTime(0)));
+        }
         for (_, bytes) in of(b'e') {
             let _ = self.take(&Item::Decision(codec::decode(bytes)?).encode(), None);
         }
@@ -180,6 +206,8 @@ impl Transcript {
         for (_, head) in of(b'h') {
             self.await_head(heads::awaited(head)?)?;
         }
+        let one = |kind: u8| of(kind).next().map(|(_, value)| &**value);
+        self.recall_way(one(b't'), one(b'k'))?;
         Ok(self)
     }
 
@@ -195,30 +223,47 @@ impl Transcript {
             .filter(|(_, standing)| standing.proposal.decision.electorate.is_some())
             .map(|(_, standing)| standing.clone())
             .collect();
-        self.skip(&handovers, last, state)?;
+        self.skip(&handovers, last, state, true)?;
         self.recall_decisions(decisions);
         Ok(())
     }
 
     fn restore_items<'a>(&mut self, items: impl Iterator<Item = &'a Bytes>) {
+        const PAST: u8 = 3;
         let rank = |item: &Item| match item {
             Item::Admit { .. } => 0,
             Item::Approval(_) => 1,
+            // It is an end of something that is there.
+            Item::Past { .. } => PAST,
             _ => 2,
         };
         let mut read: Vec<(u8, &Bytes)> =
             items.filter_map(|bytes| Some((rank(&Item::decode(bytes).ok()?), bytes))).collect();
         read.sort_by_key(|(rank, _)| *rank);
-        for (_, bytes) in read {
-            // The approvals in the certificate of an admission that is held are in the set, too.
-            let _ = self.keep_if_held(bytes);
-            let _ = self.take(bytes, Some(UnixTime(u64::MAX)));
+        let decided = self.decided();
+        for (rank, bytes) in read {
+            // What was held and is over is in the set no more.
+            if self.keep_held(bytes, &decided).is_ok_and(|request| !self.state().is_used(&request)) {
+                continue;
+            }
+            // Our clock was asked when it came, and is asked again at the start.
+            let _ = match (rank, Item::decode(bytes)) {
+                (PAST, Ok(item)) => self.add(item, bytes, Some(UnixTime(u64::MAX))).map(drop),
+                _ => self.take(bytes, None).map(drop),
+            };
         }
+        self.refresh();
     }
 }
 
 pub(crate) fn key(kind: u8, name: &[u8]) -> Bytes {
     [&[kind], name].concat().into()
+}
+
+fn numbered<'a>(
+    decisions: impl IntoIterator<Item = &'a Standing>,
+) -> impl Iterator<Item = (Vec<u8>, &'a Standing)> {
+    decisions.into_iter().map(|one| (one.head().number.to_be_bytes().to_vec(), one))
 }
 
 /// Writes those decisions that the store does not have, and deletes those that are no longer kept.

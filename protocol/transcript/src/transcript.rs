@@ -1,19 +1,25 @@
 //! The transcript: the line and the set, with the papers and signatures that prove them.
 
+mod ahead;
 mod catch_up;
+pub(crate) mod clock;
 pub(crate) mod heads;
 mod papers;
 mod proven;
 mod side;
+mod skip;
 
+use clock::Waiting;
 use papers::Paper;
+pub use skip::Skipped;
+use skip::Walked;
 
 use crate::item::{Item, SignedApproval, refusal};
 use crate::proposal::{Claim, STATEMENT_LABEL, Standing};
 use crate::roster::{Former, Roster};
 use crate::{
-    Applied, Approval, BallotMessage, Change, Decision, Electorate, Expire, Head, ItemError, KnownHead, Line,
-    Set, Signed, State, Subject, Unproposed, Wrong,
+    Applied, Approval, BallotMessage, Change, Decision, Electorate, Head, ItemError, KnownHead, Line, Set,
+    Signed, State, Subject, Unproposed, Wrong,
 };
 use bytes::Bytes;
 use folkmoot_base::{Danger, Digest, GroupId, MemberId, Mutant, UnixTime, digest};
@@ -45,6 +51,25 @@ pub struct Taken {
     pub liars: BTreeSet<MemberId>,
 }
 
+impl Taken {
+    /// What has changed in several steps.
+    fn between(new: bool, before: &Roster, now: &Roster) -> Self {
+        let (old, members) = (before.members(), now.members());
+        let stamps = |roster: &Roster| (roster.state().electorate_stamp(), roster.state().sharing_stamp());
+        let (stamps_before, stamps_now) = (stamps(before), stamps(now));
+        Self {
+            new,
+            came: members.keys().filter(|member| !old.contains_key(member)).copied().collect(),
+            went: old.keys().filter(|member| !members.contains_key(member)).copied().collect(),
+            advanced: before.head() != now.head(),
+            charter: before.charter().digest() != now.charter().digest(),
+            electorate: stamps_before.0 != stamps_now.0,
+            sharing: stamps_before.1 != stamps_now.1,
+            liars: BTreeSet::new(),
+        }
+    }
+}
+
 /// The transcript of one group, as one member or an outsider holds it.
 #[derive(Debug, Clone)]
 pub struct Transcript {
@@ -58,6 +83,14 @@ pub struct Transcript {
     roster: Roster,
     /// Decisions that our person named and that our line has not reached.
     awaited: Vec<KnownHead>,
+    /// Decisions that stand on our head and wait for our clock, in order.
+    ahead: Vec<Standing>,
+    /// Items of admissions that wait for our clock.
+    waiting: Waiting,
+    /// Past as our own clock has raised it, until somebody has said it.
+    raised: Option<UnixTime>,
+    /// When we last shared a ring, and what we skipped.
+    walked: Walked,
 }
 
 impl Transcript {
@@ -68,15 +101,25 @@ impl Transcript {
     pub fn founded(charter: &[u8]) -> Result<Self, CharterError> {
         let signed = SignedCharter::complete_from_der(charter)?;
         let line = Line::founded(signed.charter().clone());
-        let roster = Roster::new(line.state(), line.set());
-        let (papers, refused, awaited) = Default::default();
-        Ok(Self { signed, line, papers, refused, roster, awaited })
+        let roster = Roster::new(line.state(), line.set(), &BTreeSet::new());
+        Ok(Self {
+            signed,
+            line,
+            papers: BTreeMap::new(),
+            refused: BTreeMap::new(),
+            roster,
+            awaited: Vec::new(),
+            ahead: Vec::new(),
+            waiting: Waiting::default(),
+            raised: None,
+            walked: Walked::default(),
+        })
     }
 
     /// Makes it judge wrongly on purpose from now on, in tests of the tests.
     pub fn endanger(&mut self, danger: Mutant) {
         self.line.endanger(danger);
-        self.roster = self.roster.follow(self.line.state(), self.line.set());
+        self.roster = self.roster.follow(self.line.state(), self.line.set(), &self.hidden());
     }
 
     /// The group.
@@ -114,24 +157,31 @@ impl Transcript {
         self.line.mark()
     }
 
+    /// The time at which what no decision holds is judged: that of the last decision, or Past.
+    pub fn time(&self) -> UnixTime {
+        self.set().time(self.state())
+    }
+
     /// SHA-256 over [`Self::mark`], for those who only compare.
     pub fn digest(&self) -> Digest {
         let (head, set) = self.mark();
         digest(&[b"folkmoot mark v1\0", &head.number.to_be_bytes(), &head.digest, &set])
     }
 
-    /// Takes an item, if what it says stands. `clock` judges ends of terms; without one the time of
-    /// the last decision does.
+    /// Takes an item, if what it says stands. `clock` is what ours says, if there is one that
+    /// counts: an admission or a decision may wait for it.
     ///
     /// # Errors
     /// [`ItemError`]; the transcript is then as it was.
     pub fn take(&mut self, bytes: &[u8], clock: Option<UnixTime>) -> Result<Taken, ItemError> {
+        let clock = self.sound(clock);
         let item = Item::decode(bytes)?;
         if let Item::Decision(standing) = item {
-            return self.take_decision(standing);
+            return self.take_decision(standing, clock);
         }
         let new = self.add(item, bytes, clock)?;
-        Ok(if new { self.told(true) } else { Taken::default() })
+        self.ask(clock);
+        Ok(self.told(new))
     }
 
     /// Takes an item of the set. Whether it was new.
@@ -142,8 +192,10 @@ impl Transcript {
         clock: Option<UnixTime>,
     ) -> Result<bool, ItemError> {
         Ok(match item {
-            Item::Admit { certificate, approvals } => self.take_admit(bytes, &certificate.0, &approvals)?,
-            Item::Approval(signed) => self.take_approval(&signed)?,
+            Item::Admit { certificate, approvals } => {
+                self.take_admit(bytes, &certificate.0, &approvals, clock)?
+            }
+            Item::Approval(signed) => self.take_approval(&signed, clock)?,
             Item::Effect(effect) => {
                 check_word(&effect.change, self.state())?;
                 let (state, set) = self.line.set_mut();
@@ -159,10 +211,7 @@ impl Transcript {
                 }
                 new
             }
-            Item::Expire { member, request } => {
-                let (state, set) = self.line.set_mut();
-                set.take_expire(state, Expire { member, request }, clock)
-            }
+            Item::Past { time } => self.take_past(time, clock),
             Item::Decision(_) => return Err(ItemError::NotOfSet),
             Item::Coming { decisions } => self.take_coming(&decisions)?,
         })
@@ -181,31 +230,13 @@ impl Transcript {
     /// What has changed since the roster was made; makes it anew.
     pub(super) fn told(&mut self, new: bool) -> Taken {
         let (state, set) = (self.line.state(), self.line.set());
-        if self.roster.is_of(state, set) {
+        let hidden = self.hidden();
+        if self.roster.is_of(state, set, &hidden) {
             return Taken { new, ..Taken::default() };
         }
-        let next = self.roster.follow(state, set);
+        let next = self.roster.follow(state, set, &hidden);
         let before = std::mem::replace(&mut self.roster, next);
-        let (old, now) = (before.members(), self.roster.members());
-        let stamps = |roster: &Roster| (roster.state().electorate_stamp(), roster.state().sharing_stamp());
-        let (stamps_before, stamps_now) = (stamps(&before), stamps(&self.roster));
-        Taken {
-            new,
-            came: now.keys().filter(|member| !old.contains_key(member)).copied().collect(),
-            went: old.keys().filter(|member| !now.contains_key(member)).copied().collect(),
-            advanced: before.head() != self.roster.head(),
-            charter: before.charter().digest() != self.roster.charter().digest(),
-            electorate: stamps_before.0 != stamps_now.0,
-            sharing: stamps_before.1 != stamps_now.1,
-            liars: BTreeSet::new(),
-        }
-    }
-
-    /// Drops ends of terms that this clock has not come to: somebody's clock was wrong.
-    pub fn recheck_expires(&mut self, clock: UnixTime) -> Taken {
-        let (state, set) = self.line.set_mut();
-        let new = set.recheck_expires(state, clock);
-        self.told(new)
+        Taken::between(new, &before, &self.roster)
     }
 
     pub(crate) fn recall(&mut self, member: MemberId, former: Former) {
@@ -214,12 +245,6 @@ impl Transcript {
 
     pub(crate) fn recall_decisions(&mut self, decisions: &BTreeMap<u64, Standing>) {
         self.line.recall(decisions);
-    }
-
-    /// Keeps this item if it is of an admission that the state holds: [`Self::keep_held`].
-    pub(crate) fn keep_if_held(&mut self, bytes: &[u8]) -> Option<Digest> {
-        let Ok(Item::Admit { certificate, .. }) = Item::decode(bytes) else { return None };
-        self.keep_held(bytes, &certificate.0).ok()
     }
 
     /// This voter's next word on a subject, over the head. It stands in place of what the voter
@@ -244,7 +269,7 @@ impl Transcript {
         held.map(|held| &held.key).ok_or(ItemError::NotVoter(*member))
     }
 
-    fn take_approval(&mut self, signed: &SignedApproval) -> Result<bool, ItemError> {
+    fn take_approval(&mut self, signed: &SignedApproval, clock: Option<UnixTime>) -> Result<bool, ItemError> {
         let voter = signed.approval.voter;
         if !self.state().may_vote(&voter) {
             return Err(ItemError::NotVoter(voter));
@@ -252,10 +277,18 @@ impl Transcript {
         signed.verify(self.group(), self.key(&voter)?)?;
         let (state, set) = self.line.set_mut();
         let (approval, signature) = (signed.approval, Some(signed.signature.clone()));
-        Ok(set.take_approval(state, Signed { approval, signature }))
+        Ok(set.hear_approval(state, Signed { approval, signature }, clock))
     }
 
-    fn take_decision(&mut self, standing: Standing) -> Result<Taken, ItemError> {
+    fn take_decision(&mut self, standing: Standing, clock: Option<UnixTime>) -> Result<Taken, ItemError> {
+        if let Some(taken) = self.take_ahead(&standing, clock)? {
+            return Ok(taken);
+        }
+        self.apply(standing, clock)
+    }
+
+    /// Applies a decision that does not wait for the clock.
+    fn apply(&mut self, standing: Standing, clock: Option<UnixTime>) -> Result<Taken, ItemError> {
         let head = self.state().head();
         let number = standing.proposal.decision.number;
         // Several voters hand it over. It says nothing more, whoever committed.
@@ -268,6 +301,21 @@ impl Transcript {
             check_proofs(&standing.proposal.decision, self.state())?;
             self.check_awaited(number, |_| Some(standing.head()))?;
         }
+        let follows = standing.proposal.parent() == head;
+        let came = if follows { self.bring_in(&standing.proposal.decision) } else { Vec::new() };
+        let applied = self.apply_verified(standing, clock);
+        if applied.is_err() {
+            for request in &came {
+                self.let_out(request);
+            }
+            // Past falls with the ends that go, and others' votes ran out before.
+            self.ask(clock);
+        }
+        applied
+    }
+
+    fn apply_verified(&mut self, standing: Standing, clock: Option<UnixTime>) -> Result<Taken, ItemError> {
+        let (head, number) = (self.state().head(), standing.proposal.decision.number);
         let missing: Vec<Digest> = standing
             .proposal
             .decision
@@ -279,17 +327,23 @@ impl Transcript {
         if !missing.is_empty() {
             return Err(ItemError::Missing(missing));
         }
+        if standing.proposal.parent() == head {
+            self.put_beside(&standing.proposal.decision);
+        }
         match self.line.apply(standing) {
             Ok(Applied::Next) => {
                 self.forget();
                 self.reached();
-                self.retake();
+                self.retake(clock);
+                self.ask(clock);
                 Ok(self.told(true))
             }
             Ok(Applied::Known) => Ok(Taken::default()),
             Ok(Applied::Ahead) => Err(ItemError::Ahead),
             Ok(Applied::Fork(liars)) => Ok(Taken { liars, ..Taken::default() }),
-            Err(Unproposed::Decision(Wrong::Missing(request))) => Err(ItemError::Missing(vec![request])),
+            Err(Unproposed::Decision(Wrong::Missing(request) | Wrong::Unvouched(request))) => {
+                Err(ItemError::Missing(vec![request]))
+            }
             Err(why) => Err(why.into()),
         }
     }
@@ -305,19 +359,28 @@ impl Transcript {
         }
         let state = self.state();
         let mut claims = Vec::new();
-        let proposal = match message {
-            BallotMessage::Proposal(proposal) => Some(proposal),
-            BallotMessage::Promise { parent, ballot, promise, report } => {
+        let (proposal, judgements) = match message {
+            BallotMessage::Proposal { proposal, judgements } => (Some(proposal), &judgements[..]),
+            BallotMessage::Promise { parent, ballot, promise, report, judgements } => {
                 claims.push(promise.claim(*parent, *ballot));
-                report.as_ref()
+                (report.as_ref(), &judgements[..])
             }
             BallotMessage::Commit { parent, report, commit } => {
                 claims.push(commit.claim(*parent, *report));
-                None
+                (None, &[][..])
+            }
+            BallotMessage::Judgement { parent, report, judgement } => {
+                claims.push(judgement.claim(*parent, *report));
+                (None, &[][..])
             }
         };
+        // Each voter judges once, and each signature takes time.
+        if judgements.len() > state.places().len() {
+            return Err(Unproposed::Judgements.into());
+        }
         if let Some(proposal) = proposal.filter(|proposal| proposal.parent() == state.head()) {
             claims.extend(proposal.claims(state));
+            claims.extend(judgements.iter().map(|one| one.claim(proposal.parent(), proposal.judged())));
             check_proofs(&proposal.decision, state)?;
         }
         let key = |voter: &MemberId| self.key(voter).ok().filter(|_| state.may_vote(voter));

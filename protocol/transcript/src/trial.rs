@@ -1,7 +1,9 @@
 //! What would become of something, before it is said.
 
 use crate::item::{Item, SignedApproval};
-use crate::{Admit, Batch, Change, Effect, HOLDS_MAX, ItemError, Signed, Subject, Transcript, Unfit, paper};
+use crate::{
+    Admit, Batch, Change, Effect, HOLDS_MAX, ItemError, Signed, State, Subject, Transcript, Unfit, paper,
+};
 use bytes::Bytes;
 use folkmoot_base::{Blob, Danger, Digest, MemberId, UnixTime};
 use folkmoot_identity::{Verdict, VoteKind};
@@ -28,14 +30,31 @@ impl Transcript {
         {
             return Err(Unfit::Leave("that member has not signed it"));
         }
-        let (state, set) = (self.state(), self.set());
-        let named = effect.change.request().and_then(|request| set.admit(request)).or(asked);
-        let holds = set.holdable(state).into_iter().take(HOLDS_MAX).collect();
-        let batch = Batch { time: state.time(), holds, ..Batch::default() };
-        match state.decide(batch, |request| set.admit(request)) {
-            Ok((_, next)) => next.would_stand(&effect.change, effect.is_forced(), named),
-            Err(_) => state.would_stand(&effect.change, effect.is_forced(), named),
+        // A Retime names the head, and what is held before would make another.
+        if matches!(effect.change, Change::Retime { .. }) {
+            return self.state().would_stand(&effect.change, effect.is_forced(), None);
         }
+        let named = effect.change.request().and_then(|request| self.set().admit(request)).or(asked);
+        self.held().would_stand(&effect.change, effect.is_forced(), named)
+    }
+
+    /// The state that holds what counts now.
+    fn held(&self) -> State {
+        let (state, set) = (self.state(), self.set());
+        // Nothing is in the set whose term has not begun, whatever the time of a line that rests.
+        let begun = set.counted().map(|admit| admit.begins).max().unwrap_or_default();
+        let time = set.time(state).max(begun);
+        let holds = set.holdable(state, time).into_iter().take(HOLDS_MAX).collect();
+        let batch = Batch { time, holds, ..Batch::default() };
+        let decided = state.decide(batch, |request| set.admit(request));
+        decided.map_or_else(|_| state.clone(), |(_, next)| next)
+    }
+
+    /// The state that this change would make, whatever it leaves behind; none if it could not be
+    /// made.
+    pub fn with_change(&self, change: &Change) -> Option<State> {
+        let named = change.request().and_then(|request| self.set().admit(request));
+        self.held().changed(change, true, named).ok()
     }
 
     /// Whether the voters have approved, as far as a decision takes it, that the key of this
@@ -57,7 +76,9 @@ impl Transcript {
         let (state, stamp) = (self.state(), self.stamp_of(&effect.change));
         let all = self.set().approvals_of(effect.subject());
         let no = all.filter(|one| one.verdict == Verdict::Reject);
-        no.filter(|one| state.counts(one, stamp, state.time()).is_ok()).map(|one| one.voter).collect()
+        no.filter(|one| state.counts(one, stamp, self.set().time(state)).is_ok())
+            .map(|one| one.voter)
+            .collect()
     }
 
     /// Whether so many voters reject this effect that the others are too few; `but` might change
@@ -75,7 +96,7 @@ impl Transcript {
     pub fn unasked_keys(&self) -> BTreeSet<MemberId> {
         let (state, set) = (self.state(), self.set());
         let wanted = |effect: &&Effect| {
-            !self.is_rejected(effect, None) && !set.proofs(state, effect, state.time()).is_empty()
+            !self.is_rejected(effect, None) && !set.proofs(state, effect, set.time(state)).is_empty()
         };
         let named: BTreeSet<Digest> =
             set.effects().filter(wanted).filter_map(|effect| effect.change.request()).copied().collect();
@@ -105,7 +126,7 @@ impl Transcript {
     /// # Errors
     /// [`ItemError`]: it would not be taken; [`ItemError::Late`]: it would not count.
     pub fn make_admit(&self, certificate: &[u8], approvals: &[&Signed]) -> Result<Bytes, ItemError> {
-        let paper = paper::Paper::read(certificate, self.signed_charter().charter())?;
+        let paper = paper::Paper::read(certificate, self.state())?;
         let carried = paper.gmc.votes();
         let missing =
             approvals.iter().filter(|signed| !carried.iter().any(|vote| vote.voter == signed.approval.voter));
@@ -125,7 +146,7 @@ impl Transcript {
     /// [`ItemError`]; [`ItemError::Late`] if it would be here and not count.
     pub fn check_admit(&self, item: &[u8]) -> Result<(), ItemError> {
         let Item::Admit { certificate, .. } = Item::decode(item)? else { return Err(ItemError::NotHeld) };
-        let paper = paper::Paper::read(&certificate.0, self.signed_charter().charter())?;
+        let paper = paper::Paper::read(&certificate.0, self.state())?;
         let request = paper.admit.request;
         if self.roster().is_used(&request) {
             return Err(ItemError::Late(crate::Uncounted::Used));

@@ -20,7 +20,8 @@ use folkmoot_identity::{Charter, CharterDraft, Identity, SignedCharter, Verdict}
 use folkmoot_signing::{SigningKey, VerifyingKey};
 use folkmoot_transcript::{
     Admit, Approval, Approved, Batch, Change, Commit, Decision, Effect, FileReader, Line, Proof, Proposal,
-    STATEMENT_LABEL, SignatureBytes, SignedApproval, Stage, Standing, Statement, Transcript,
+    STATEMENT_LABEL, SignatureBytes, Signed, SignedApproval, Stage, Standing, Statement, Transcript,
+    admission,
 };
 use serde_json::json;
 use std::time::Duration;
@@ -101,7 +102,7 @@ fn skip(charter: &[u8], shown: &Shown) -> Result<Duration, Failure> {
     let read = |bytes: &Vec<u8>| codec::decode::<Standing>(bytes).map_err(Failure::bug);
     let (took, done) = worked(|| {
         let handovers: Vec<Standing> = shown.handovers.iter().map(read).collect::<Result<_, _>>()?;
-        newcomer.skip(&handovers, &read(&shown.last)?, &shown.state).map_err(Failure::bug)
+        newcomer.skip(&handovers, &read(&shown.last)?, &shown.state, true).map_err(Failure::bug)
     });
     done.map(|_| took)
 }
@@ -163,8 +164,7 @@ impl Old {
                 // The last ones stay.
                 let admit = self.admit(left.saturating_sub(number) <= stay)?;
                 holds.push(admit.request);
-                let (state, set) = self.line.set_mut();
-                set.take_admit(state, admit);
+                self.approve(admit);
             }
             holds.sort_unstable();
             let effects = vec![self.electorate(day)?];
@@ -176,6 +176,18 @@ impl Old {
             self.now = self.now.saturating_add(DAY);
         }
         Ok(())
+    }
+
+    /// The set has an admission, and as many approvals of it as it takes.
+    fn approve(&mut self, admit: Admit) {
+        let subject = admission(admit.request);
+        let (state, set) = self.line.set_mut();
+        set.take_admit(state, admit);
+        for voter in self.voters.iter().take(NEED) {
+            let (voter, base, expires) = (voter.member(), state.head(), UnixTime(self.now + DAY));
+            let approval = Approval { voter, base, subject, turn: 0, verdict: Verdict::Approve, expires };
+            set.take_approval(state, Signed { approval, signature: None });
+        }
     }
 
     /// Somebody asks over the head, for half a day or to the end. Approvals are not carried by what
@@ -267,7 +279,7 @@ impl Old {
         };
         let mut member = Transcript::founded(&self.charter).map_err(Failure::bug)?;
         let decoded: Vec<Standing> = self.line.handovers_since(0).ok_or_else(nothing)?.0;
-        member.skip(&decoded, &last, &state).map_err(Failure::bug)?;
+        member.skip(&decoded, &last, &state, true).map_err(Failure::bug)?;
         let file = member.file();
         Ok((sizes, Shown { handovers, last: last_bytes, state, file }))
     }

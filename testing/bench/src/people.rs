@@ -169,7 +169,7 @@ fn admissions(
 /// The founders' decision to hold the admissions that are not held yet, if there are any.
 fn hold(transcript: &Transcript, founders: &[Identity]) -> Result<Option<Bytes>, Failure> {
     let (state, set, group) = (transcript.state(), transcript.set(), transcript.group());
-    let holds: Vec<Digest> = set.holdable(state).into_iter().take(HOLDS_MAX).collect();
+    let holds: Vec<Digest> = set.holdable(state, set.time(state)).into_iter().take(HOLDS_MAX).collect();
     if holds.is_empty() {
         return Ok(None);
     }

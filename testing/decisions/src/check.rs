@@ -1,12 +1,14 @@
 //! What must hold, judged from the history of decisions and not from the stamps that states keep.
 
+use crate::clock::is_ahead;
 use crate::meeting::check_ballots;
 use crate::node::{Fault, Node, Step};
+use crate::validity::check_able;
 use crate::wishes::named;
 use crate::world::World;
 use folkmoot_base::{Digest, MemberId};
 use folkmoot_identity::Charter;
-use folkmoot_transcript::{Approval, Change, Decision, Head, Standing, State, admission, contradictions};
+use folkmoot_transcript::{Approval, Change, Decision, Head, Standing, State, contradictions};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How often what was seen.
@@ -61,7 +63,7 @@ impl Records {
     }
 
     /// The states from the founding to this head, this one first.
-    fn back(&self, head: &Head) -> Vec<&State> {
+    pub(crate) fn back(&self, head: &Head) -> Vec<&State> {
         let mut line = Vec::new();
         let mut at = *head;
         while let Some(state) = self.states.get(&at) {
@@ -73,26 +75,32 @@ impl Records {
     }
 
     /// The heads from this one back to the founding.
-    fn line(&self, head: &Head) -> Vec<Head> {
+    pub(crate) fn line(&self, head: &Head) -> Vec<Head> {
         self.back(head).into_iter().map(State::head).collect()
     }
 
-    fn decision(&self, head: &Head) -> Option<&Decision> {
+    pub(crate) fn decision(&self, head: &Head) -> Option<&Decision> {
         self.decisions.get(head).map(|standing| &standing.proposal.decision)
     }
 
     /// Whether an approval may count at this head, by the history alone.
-    fn may_count(&self, approval: &Approval, head: &Head, touches: &dyn Fn(&Change) -> bool) -> bool {
+    pub(crate) fn may_count(
+        &self,
+        approval: &Approval,
+        head: &Head,
+        touches: &dyn Fn(&Change) -> bool,
+    ) -> bool {
         let line = self.back(head);
         let Some(base) = line.iter().position(|state| state.head() == approval.base) else { return false };
-        // From the base to the head the voter had a vote, and nothing was decided about the
-        // subject.
+        // From the base to the head the voter had a vote, nothing was decided about the subject,
+        // and the line's time was not taken back.
         let later: Vec<&&State> = line.iter().take(base + 1).collect();
         let voted =
             later.iter().all(|state| state.places().iter().any(|place| place.voter == approval.voter));
         let changed = later.iter().take(base).any(|state| {
             let decision = self.decision(&state.head());
-            decision.is_some_and(|one| one.effects.iter().any(|effect| touches(&effect.effect.change)))
+            let ends = |change: &Change| touches(change) || matches!(change, Change::Retime { .. });
+            decision.is_some_and(|one| one.effects.iter().any(|effect| ends(&effect.effect.change)))
         });
         voted && !changed
     }
@@ -101,12 +109,7 @@ impl Records {
 impl World<'_> {
     /// Looks at everything after a step.
     pub(crate) fn note(&mut self) -> Result<(), Fault> {
-        for node in &self.nodes {
-            for signed in node.set().approvals().filter(|signed| signed.approval.is_yes()) {
-                let approval = signed.approval;
-                self.spoken.entry(approval.subject.digest).or_default().insert(approval.voter);
-            }
-        }
+        self.note_approvals();
         self.note_steps()?;
         self.check_forks()
     }
@@ -117,7 +120,7 @@ impl World<'_> {
         let mut fresh: Vec<(usize, Standing)> = Vec::new();
         for (place, log) in logs.iter().enumerate() {
             let applied = log.iter().filter_map(|step| match step {
-                Step::Applied(standing) => Some((place, Standing::clone(standing))),
+                Step::Applied(standing, _) => Some((place, Standing::clone(standing))),
                 _ => None,
             });
             fresh.extend(applied);
@@ -149,11 +152,10 @@ impl World<'_> {
         let after = after.map_err(|why| format!("an applied decision does not follow: {why}"))?;
         if honest {
             self.check_effects(&before, decision)?;
-            // A former quorum can do what it likes at somebody who is behind.
-            if standing.commits.iter().any(|commit| !self.stolen.contains(&commit.voter)) {
-                self.check_holds(&before, decision)?;
-            }
+            self.check_holds(&before, decision)?;
+            self.check_right(&before, decision)?;
         }
+        check_able(&before, &after, decision)?;
         for member in before.roster().keys().filter(|member| !after.roster().contains_key(*member)) {
             self.stolen.insert(*member);
         }
@@ -170,7 +172,12 @@ impl World<'_> {
         };
         for step in log {
             let (next, good) = match step {
-                Step::Applied(standing) => (standing.head(), standing.proposal.parent() == *at),
+                Step::Applied(standing, clock) => {
+                    if clock.is_some_and(|clock| is_ahead(standing, clock)) && place < self.honest {
+                        return Err(format!("{} applied a decision far ahead of its clock", node.me));
+                    }
+                    (standing.head(), standing.proposal.parent() == *at)
+                }
                 Step::Skipped(head) => (*head, self.records.line(head).contains(at)),
                 Step::Crossed(head) => {
                     let line = self.records.line(head);
@@ -185,7 +192,7 @@ impl World<'_> {
             let went = match step {
                 Step::Crossed(_) => "went over by a Rejoin",
                 Step::Resolved => "went over alone",
-                Step::Applied(_) => "applied",
+                Step::Applied(..) => "applied",
                 Step::Skipped(_) => "skipped",
             };
             if place < self.honest {
@@ -200,7 +207,7 @@ impl World<'_> {
     fn check_effects(&self, before: &State, decision: &Decision) -> Result<(), Fault> {
         for approved in &decision.effects {
             let mine = &approved.effect.change;
-            let touches = |other: &Change| self.is_about_the_same(mine, other);
+            let touches = |other: &Change| self.is_about_the_same(before, mine, other);
             let counting = approved.approvals().filter(|approval| {
                 approval.expires >= decision.time
                     && self.records.may_count(approval, &before.head(), &touches)
@@ -212,22 +219,6 @@ impl World<'_> {
                     "{mine:?} was carried out with {all} approvals; {} may count",
                     yes.len()
                 ));
-            }
-        }
-        Ok(())
-    }
-
-    /// Whoever is held was approved by enough voters at some time.
-    fn check_holds(&self, before: &State, decision: &Decision) -> Result<(), Fault> {
-        let none = BTreeSet::new();
-        if before.is_for_authority() {
-            return Ok(());
-        }
-        for request in &decision.holds {
-            let yes = self.spoken.get(request).unwrap_or(&none);
-            let yes = yes.iter().filter(|voter| before.may_vote(voter)).count();
-            if yes < before.threshold() {
-                return Err(format!("a decision holds a request that {yes} have approved"));
             }
         }
         Ok(())
@@ -247,31 +238,7 @@ impl World<'_> {
         }
         for node in self.nodes.iter().take(self.honest) {
             self.check_admits(node)?;
-        }
-        Ok(())
-    }
-
-    fn check_admits(&self, node: &Node) -> Result<(), Fault> {
-        let (state, set) = (node.state(), node.set());
-        for admit in set.counted() {
-            let touches = |other: &Change| expelled(other) == Some(admit.member);
-            let yes = set.approvals_of(admission(admit.request)).filter(|approval| {
-                approval.is_yes()
-                    && approval.expires >= state.time()
-                    && self.records.may_count(approval, &state.head(), &touches)
-            });
-            let yes = yes.count();
-            let refused = self.records.back(&state.head()).into_iter().any(|state| {
-                let decision = self.records.decision(&state.head());
-                let recent = node.state().decision_at(state.head().number).is_some();
-                recent && decision.is_some_and(|one| one.refusals.iter().any(|no| no.refusal().covers(admit)))
-            });
-            if refused {
-                return Err(format!("{} is let in, and was refused", admit.member));
-            }
-            if yes < state.threshold() && !state.is_for_authority() {
-                return Err(format!("{} is let in by {yes} approvals that may count", admit.member));
-            }
+            self.check_members(node)?;
         }
         Ok(())
     }
@@ -281,6 +248,10 @@ impl World<'_> {
         for (place, one) in self.nodes.iter().take(self.honest).enumerate() {
             for other in self.nodes.iter().take(self.honest).skip(place + 1) {
                 self.check_fork(one, other)?;
+            }
+            // A thief of its key may have bound it.
+            if one.baseless && !self.stolen.contains(&one.me) {
+                return Err(format!("{} committed to what it has no approvals of", one.me));
             }
             if let Some(honest) = one.accused.iter().find(|accused| !self.stolen.contains(*accused)) {
                 return Err(format!("{honest} is honest and is accused"));
@@ -311,14 +282,18 @@ impl World<'_> {
     }
 
     /// Whether deciding the other ends what was approved of the one.
-    fn is_about_the_same(&self, one: &Change, other: &Change) -> bool {
+    fn is_about_the_same(&self, state: &State, one: &Change, other: &Change) -> bool {
         let let_in = named(one).and_then(|request| self.contents.get(&request)).map(|admit| admit.member);
+        let names = |out| one.keys(state.charter().scheme()).contains(&out) || let_in == Some(out);
+        if expelled(other).is_some_and(names) {
+            return true;
+        }
         match (one, other) {
             (Change::Charter { field, .. }, Change::Charter { field: other, .. }) => field == other,
             (Change::Electorate { .. }, Change::Electorate { .. })
             | (Change::Sharing { .. }, Change::Sharing { .. })
             | (Change::Rejoin { .. }, Change::Rejoin { .. }) => true,
-            _ => expelled(other).is_some_and(|out| [expelled(one), let_in].contains(&Some(out))),
+            _ => false,
         }
     }
 }
@@ -333,11 +308,12 @@ fn kind(change: &Change) -> &'static str {
         Change::Rotate { .. } => "keys",
         Change::Rejoin { .. } => "rejoins",
         Change::Leave(_) => "departures",
+        Change::Retime { .. } => "retimes",
     }
 }
 
 /// The key that a change puts out.
-fn expelled(change: &Change) -> Option<MemberId> {
+pub(crate) fn expelled(change: &Change) -> Option<MemberId> {
     match change {
         Change::Remove { member } | Change::Rotate { member, .. } => Some(*member),
         Change::Leave(leave) => Some(leave.member),

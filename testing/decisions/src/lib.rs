@@ -6,6 +6,11 @@
 //! rules keep for themselves.
 
 mod check;
+mod clock;
+mod clocks;
+mod contents;
+mod judging;
+mod late;
 mod liar;
 mod meeting;
 mod node;
@@ -13,11 +18,15 @@ mod parting;
 mod people;
 mod rules;
 mod sides;
+mod validity;
+mod week;
 mod wishes;
 mod world;
 
 pub use check::{Records, Tally};
-pub use node::{Contents, Fault, Node, START, Step};
+pub use clocks::Clocks;
+pub use contents::Contents;
+pub use node::{Fault, Node, START, Step};
 pub use people::{Dice, PEOPLE, People};
 pub use rules::Rules;
 pub use world::World;

@@ -1,8 +1,10 @@
 //! The end of a run: everybody who is honest meets, and what has enough approvals is decided.
 
-use crate::node::{Fault, Node};
-use crate::world::World;
-use folkmoot_transcript::{Approved, Batch, Head, Standing, State, Subject};
+use crate::node::{Fault, Node, START};
+use crate::world::{DAY, World};
+use folkmoot_base::UnixTime;
+use folkmoot_identity::Verdict;
+use folkmoot_transcript::{Approved, Batch, Change, Effect, Head, SKEW_SECONDS, Standing, State, Subject};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl World<'_> {
@@ -12,8 +14,13 @@ impl World<'_> {
         for (place, node) in self.nodes.iter_mut().enumerate() {
             node.side = if place < self.honest { 0 } else { 7 };
         }
-        let rounds = 120;
-        for round in 0..rounds {
+        self.put_right();
+        for round in 0..160 {
+            if round == 80 && self.agree() && self.begun().is_some() {
+                // Whoever has judged something alone is joined when nothing was decided for a day.
+                self.work_all(DAY)?;
+            }
+            self.take_time_back()?;
             for from in 0..self.honest {
                 for to in (0..self.honest).filter(|to| *to != from) {
                     self.carry(from, to, 100)?;
@@ -21,7 +28,8 @@ impl World<'_> {
             }
             self.note()?;
             self.note_ballots();
-            if self.is_settled() && round > 8 {
+            let hopeless = round > 30 && (!self.can_decide() || self.is_forked());
+            if hopeless || (self.is_settled() && round > 8) {
                 break;
             }
             self.work_all(2)?;
@@ -40,23 +48,50 @@ impl World<'_> {
         heads.values().any(|heads| heads.len() > 1)
     }
 
+    /// Whose clock is far behind the line's time takes what decisions wait, and wants that back.
+    fn take_time_back(&mut self) -> Result<(), Fault> {
+        let (seconds, contents) = (self.seconds, &self.contents);
+        for node in self.nodes.iter_mut().take(self.honest) {
+            node.take_ahead(contents)?;
+            let (state, clock) = (node.state(), node.clock(seconds));
+            let ahead = clock.is_some_and(|clock| state.time().0 > clock.0 + SKEW_SECONDS);
+            let back = Effect::from(Change::Retime { head: state.head() });
+            if ahead && state.may_vote(&node.me) {
+                node.approve(back.subject(), Verdict::Approve, DAY, seconds);
+                node.take_effect(&back);
+            }
+        }
+        Ok(())
+    }
+
     fn can_decide(&self) -> bool {
         let Some(node) = self.nodes.first() else { return false };
         let state = node.state();
-        // Whose key is stolen is bound by what the thief says with it.
-        let honest = self.nodes.iter().take(self.honest).map(|node| node.me);
-        let able = honest.filter(|me| state.may_vote(me) && !self.stolen.contains(me)).collect();
-        state.is_quorum(&able)
+        // Whose key is stolen is bound by what the thief says with it. Whose clock is far behind the
+        // line can only take its time back, if so many want that.
+        let honest = self.nodes.iter().take(self.honest);
+        let able = honest.filter(|node| {
+            let clock = node.clock(self.seconds);
+            let near = clock.is_some_and(|clock| clock.0 + SKEW_SECONDS >= state.time().0);
+            state.may_vote(&node.me) && !self.stolen.contains(&node.me) && near
+        });
+        state.is_quorum(&able.map(|node| node.me).collect())
     }
 
-    /// What everybody honest could carry out and enough approve.
+    /// What everybody honest could carry out and enough approve, by any of their clocks.
     fn pending(&self) -> BTreeSet<Subject> {
-        let clock = self.nodes.first().map(|node| node.clock(self.seconds)).unwrap_or_default();
+        let now = START + self.seconds;
+        let [early, late] =
+            [now - SKEW_SECONDS, now + SKEW_SECONDS].map(|clock| self.pending_at(UnixTime(clock)));
+        early.intersection(&late).copied().collect()
+    }
+
+    fn pending_at(&self, clock: UnixTime) -> BTreeSet<Subject> {
         let at = |node: &Node| -> BTreeSet<Subject> {
             let state = node.state();
             let time = clock.max(state.time());
             // Programs hold first what counts: beside that it has to stand.
-            let holds: Vec<_> = node.set().holdable(state).into_iter().collect();
+            let holds: Vec<_> = node.set().holdable(state, time).into_iter().collect();
             let stands = |approved: &Approved| {
                 let (effects, holds) = (vec![approved.clone()], holds.clone());
                 let batch = Batch { time, effects, holds, refusals: Vec::new() };
@@ -83,14 +118,23 @@ impl World<'_> {
         }
     }
 
+    /// What everybody has; of those without a clock only the head. They hold nothing back.
     fn agree(&self) -> bool {
-        let mut marks = self.nodes.iter().take(self.honest).map(|node| node.line.mark());
-        let first = marks.next();
-        marks.all(|mark| Some(mark) == first)
+        let honest = || self.nodes.iter().take(self.honest);
+        let heads: BTreeSet<Head> = honest().map(|node| node.state().head()).collect();
+        let marks: BTreeSet<_> =
+            honest().filter(|node| node.skew.is_some()).map(|node| node.line.mark()).collect();
+        heads.len() == 1 && marks.len() == 1
+    }
+
+    /// Somebody honest has judged what may follow its head, and that is open.
+    fn begun(&self) -> Option<&Node> {
+        let mut honest = self.nodes.iter().take(self.honest).filter(|node| node.skew.is_some());
+        honest.find(|node| node.record().is_some_and(|record| record.judged.is_some()))
     }
 
     fn is_settled(&self) -> bool {
-        self.agree() && self.pending().is_empty()
+        self.agree() && self.pending().is_empty() && self.begun().is_none()
     }
 
     fn check_settled(&mut self) -> Result<(), Fault> {
@@ -102,8 +146,13 @@ impl World<'_> {
         if let Some(pending) = self.pending().first() {
             return Err(format!("a quorum is there, enough approve, and it is not decided: {pending:?}"));
         }
-        let marks: BTreeSet<_> = self.nodes.iter().take(self.honest).map(|node| node.line.mark()).collect();
-        if marks.len() > 1 { Err("all have met and do not agree".to_owned()) } else { Ok(()) }
+        if let Some(node) = self.begun() {
+            return Err(format!("{} has judged something, and it stays in a drawer", node.me));
+        }
+        if !self.agree() {
+            return Err("all have met and do not agree".to_owned());
+        }
+        self.check_nobody_cut_off()
     }
 }
 

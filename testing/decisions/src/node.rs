@@ -1,7 +1,11 @@
 //! One member's program: its line, its ballots, and what it has heard said.
 
+use crate::clock::is_ahead;
+use crate::contents::Contents;
+use crate::judging::Watch;
 use crate::people::signature;
-use folkmoot_base::{Digest, Instant, MemberId, Mutant, UnixTime};
+use crate::wishes::named;
+use folkmoot_base::{Danger, Digest, Instant, MemberId, Mutant, UnixTime};
 use folkmoot_identity::{Charter, Verdict};
 use folkmoot_transcript::{
     Admit, Applied, Approval, BallotMessage, BallotOutput, BallotRecord, Ballots, Effect, Head, Line, Look,
@@ -12,9 +16,6 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Time since every run began, at the beginning: 2026.
 pub const START: u64 = 1_767_225_600;
 
-/// What all have access to: the contents that digests name.
-pub type Contents = BTreeMap<Digest, Admit>;
-
 /// One program with one key.
 #[derive(Debug)]
 pub struct Node {
@@ -22,8 +23,10 @@ pub struct Node {
     pub me: MemberId,
     /// Its line.
     pub line: Line,
-    /// How far its clock is off, in seconds.
-    pub skew: i64,
+    /// How far its clock is off, in seconds; none if it has no clock.
+    pub skew: Option<i64>,
+    /// Whether the clock has been asked again since it was put right.
+    pub asked: bool,
     /// Which side of a split it is on.
     pub side: usize,
     /// What it has said and heard about the decision that follows its head.
@@ -34,6 +37,18 @@ pub struct Node {
     pub left_behind: bool,
     /// How it came to each head since somebody last looked.
     pub log: Vec<Step>,
+    /// Approvals that it took since somebody last looked.
+    pub fresh: Vec<Signed>,
+    /// Decisions that it judged right since somebody last looked.
+    pub judged: Vec<Digest>,
+    /// Whether it has committed to a decision without the approvals of what that holds.
+    pub baseless: bool,
+    /// Admissions whose terms have not begun by its clock.
+    pub(crate) waiting: BTreeMap<Digest, Admit>,
+    /// Decisions that stand on its head, far ahead of its clock.
+    pub(crate) ahead: Vec<Standing>,
+    /// Since when it has known what could be decided.
+    pub(crate) watch: Watch,
     /// The keys of this person: the second one is used once the first is rotated.
     keys: [MemberId; 2],
     ballots: Ballots,
@@ -45,8 +60,8 @@ pub struct Node {
 /// How a node came to its head.
 #[derive(Debug, Clone)]
 pub enum Step {
-    /// It applied the decision that follows.
-    Applied(Box<Standing>),
+    /// It applied the decision that follows; by its clock, unless its person said so.
+    Applied(Box<Standing>, Option<UnixTime>),
     /// It skipped decisions of its line.
     Skipped(Head),
     /// It went over to another line, because its own ended.
@@ -60,7 +75,7 @@ pub type Fault = String;
 
 impl Node {
     /// A program that has only the charter.
-    pub fn new(keys: [MemberId; 2], charter: &Charter, skew: i64, danger: Mutant) -> Self {
+    pub fn new(keys: [MemberId; 2], charter: &Charter, skew: Option<i64>, danger: Mutant) -> Self {
         let [me, _] = keys;
         let mut line = Line::founded(charter.clone());
         line.endanger(danger);
@@ -69,11 +84,18 @@ impl Node {
             me,
             line,
             skew,
+            asked: true,
             side: 0,
             said: Vec::new(),
             accused: BTreeSet::new(),
             left_behind: false,
             log: Vec::new(),
+            fresh: Vec::new(),
+            judged: Vec::new(),
+            baseless: false,
+            waiting: BTreeMap::new(),
+            ahead: Vec::new(),
+            watch: Watch::default(),
             keys,
             ballots,
             records: BTreeMap::new(),
@@ -91,35 +113,33 @@ impl Node {
         self.line.set()
     }
 
-    /// Its clock.
-    pub fn clock(&self, seconds: u64) -> UnixTime {
-        UnixTime((START + seconds).saturating_add_signed(self.skew))
+    pub(crate) fn is(&self, danger: Danger) -> bool {
+        self.danger.is(danger)
+    }
+
+    /// What is on its disk about the ballots at its head.
+    pub(crate) fn record(&self) -> Option<&BallotRecord> {
+        self.records.get(&(self.me, self.state().head()))
     }
 
     /// Its person approves or rejects: a new turn, over the head.
     pub fn approve(&mut self, subject: Subject, verdict: Verdict, life: u64, seconds: u64) {
         let before = self.set().approval(&subject, &self.me).map(|signed| signed.approval);
-        if before.is_some_and(|before| before.verdict == verdict) {
-            return;
+        if before.is_none_or(|before| before.verdict != verdict) {
+            self.say(subject, verdict, life, seconds);
         }
+    }
+
+    /// Says what its person thinks, as the next turn.
+    pub(crate) fn say(&mut self, subject: Subject, verdict: Verdict, life: u64, seconds: u64) {
+        let before = self.set().approval(&subject, &self.me).map(|signed| signed.approval);
+        let Some(clock) = self.clock(seconds) else { return };
         let turn = before.map_or(0, |before| before.turn + 1);
         let base = self.state().head();
         let least = before.map_or(0, |before| before.expires.0);
-        let expires = UnixTime((self.clock(seconds).0 + life).max(least));
+        let expires = UnixTime((clock.0 + life).max(least));
         let approval = Approval { voter: self.me, base, subject, turn, verdict, expires };
-        self.take_approval(Signed { approval, signature: Some(signature()) });
-    }
-
-    /// Takes an approval, whoever signed it.
-    pub fn take_approval(&mut self, signed: Signed) {
-        let (state, set) = self.line.set_mut();
-        set.take_approval(state, signed);
-    }
-
-    /// Takes an admission.
-    pub fn take_admit(&mut self, admit: &Admit) {
-        let (state, set) = self.line.set_mut();
-        set.take_admit(state, admit.clone());
+        self.take_approval(Signed { approval, signature: Some(signature()) }, seconds);
     }
 
     /// Takes an effect.
@@ -134,15 +154,6 @@ impl Node {
         set.take_refusal(state, Refusal { request: admit.request, csr: admit.csr });
     }
 
-    /// Says which terms are over by its clock.
-    pub fn expire(&mut self, seconds: u64) {
-        let clock = self.clock(seconds);
-        let (state, set) = self.line.set_mut();
-        for expire in set.expirable(state, clock) {
-            set.take_expire(state, expire, Some(clock));
-        }
-    }
-
     /// Lets time do its work.
     ///
     /// # Errors
@@ -153,6 +164,7 @@ impl Node {
         present: &BTreeSet<MemberId>,
         contents: &Contents,
     ) -> Result<(), Fault> {
+        self.hear_clock(seconds, contents)?;
         self.step(seconds, present, contents, None)
     }
 
@@ -182,7 +194,13 @@ impl Node {
         {
             self.said.push(message.clone());
         }
-        let clock = self.clock(seconds);
+        // Nothing is said before the time is known.
+        let Some(clock) = self.clock(seconds) else { return Ok(()) };
+        self.ask(seconds);
+        if self.is_right() && self.ballots.asks_date(self.line.state(), clock).is_some() {
+            // Its person looks at another clock.
+            self.ballots.know_date(clock);
+        }
         let look = Look {
             state: self.line.state(),
             set: self.line.set(),
@@ -191,53 +209,106 @@ impl Node {
             present,
             sign: &|_: &Statement| signature(),
         };
-        match message {
+        let looked = match message {
             // A refused message is the sender's fault: the node is as it was.
-            Some(message) => drop(self.ballots.hear(&look, message)),
-            None => self.ballots.work(&look),
+            Some(message) => {
+                let parent = message.parent();
+                self.ballots.hear(&look, message).is_ok() && parent == self.state().head()
+            }
+            None => {
+                self.ballots.work(&look);
+                true
+            }
+        };
+        if looked {
+            self.note_ready(seconds);
         }
-        self.settle(contents)
+        self.settle(seconds, contents)
     }
 
-    fn settle(&mut self, contents: &Contents) -> Result<(), Fault> {
+    fn settle(&mut self, seconds: u64, contents: &Contents) -> Result<(), Fault> {
         while let Some(output) = self.ballots.poll_output() {
             match output {
                 BallotOutput::Persist(record) => {
-                    self.records.insert((self.me, record.parent), record);
+                    let fresh = record.committed.clone();
+                    let before = self.records.insert((self.me, record.parent), record);
+                    let known = before.is_some_and(|one| one.committed == fresh);
+                    if let Some(fresh) = fresh.filter(|_| !known) {
+                        self.baseless |= !self.has_approvals(&fresh.decision);
+                    }
                 }
                 BallotOutput::Send(message) => {
+                    if let BallotMessage::Judgement { report, .. } = &message {
+                        self.check_judged(report, seconds)?;
+                    }
                     if !self.said.contains(&message) {
                         self.said.push(message);
                     }
                 }
                 BallotOutput::Stands(standing) => {
-                    self.apply(&standing, contents)?;
+                    self.apply(&standing, seconds, contents)?;
                     return Ok(());
                 }
-                BallotOutput::Missing(request) => {
-                    if let Some(admit) = contents.get(&request) {
-                        self.take_admit(admit);
-                    }
-                }
+                BallotOutput::Missing(request) => self.fetch(&[request], seconds, contents),
             }
         }
         Ok(())
     }
 
-    /// Applies a decision that somebody shows.
-    ///
-    /// # Errors
-    /// A fault: a decision that a quorum of the present voters committed to, and that does not
-    /// stand by the rules.
-    pub fn apply(&mut self, standing: &Standing, contents: &Contents) -> Result<(), Fault> {
-        for request in &standing.proposal.decision.holds {
-            if let Some(admit) = contents.get(request) {
-                self.take_admit(admit);
+    /// Fetches admissions with the votes in their certificates, from whoever shows what names them.
+    fn fetch(&mut self, requests: &[Digest], seconds: u64, contents: &Contents) {
+        for request in requests {
+            contents.get(request).into_iter().for_each(|admit| self.take_admit(admit, seconds));
+            for signed in contents.yes(request) {
+                self.take_approval(signed.clone(), seconds);
             }
         }
+    }
+
+    /// Applies a decision that somebody shows, unless it waits for the clock.
+    ///
+    /// # Errors
+    /// A fault: the head went back.
+    pub fn apply(&mut self, standing: &Standing, seconds: u64, contents: &Contents) -> Result<(), Fault> {
+        let decision = &standing.proposal.decision;
+        if decision.number > self.state().head().number {
+            let named = decision.effects.iter().filter_map(|one| named(&one.effect.change));
+            let named: Vec<Digest> = decision.holds.iter().copied().chain(named).collect();
+            self.fetch(&named, seconds, contents);
+        }
+        if self.waits(standing, seconds) {
+            return Ok(());
+        }
+        if self.ahead.last().is_some_and(|last| last.head() == standing.head()) {
+            // It takes the time back.
+            return self.take_ahead(contents);
+        }
+        self.apply_now(standing, contents, self.sound(seconds))
+    }
+
+    pub(crate) fn apply_now(
+        &mut self,
+        standing: &Standing,
+        contents: &Contents,
+        clock: Option<UnixTime>,
+    ) -> Result<(), Fault> {
+        // What waits for the clock, a decision may hold.
+        let early =
+            standing.proposal.decision.holds.iter().filter(|request| self.waiting.contains_key(*request));
+        let early: Vec<Digest> = early.copied().collect();
+        let (state, set) = self.line.set_mut();
+        for admit in early.iter().filter_map(|request| contents.get(request)) {
+            set.take_admit(state, admit.clone());
+        }
         let before = self.state().head();
-        match self.line.apply(standing.clone()) {
-            Ok(Applied::Next) => self.start_anew(Step::Applied(Box::new(standing.clone()))),
+        let applied = self.line.apply(standing.clone());
+        if applied.is_err() {
+            let (state, set) = self.line.set_mut();
+            early.iter().for_each(|request| drop(set.take_out(state, request)));
+            clock.into_iter().for_each(|clock| _ = set.raise(state, clock));
+        }
+        match applied {
+            Ok(Applied::Next) => self.start_anew(Step::Applied(Box::new(standing.clone()), clock)),
             Ok(Applied::Fork(liars)) => self.accused.extend(liars),
             Ok(Applied::Known | Applied::Ahead) | Err(_) => {}
         }
@@ -249,22 +320,29 @@ impl Node {
 
     /// What it has, in a few lines.
     pub fn describe(&self, seconds: u64) -> String {
-        let (state, set, clock) = (self.state(), self.set(), self.clock(seconds));
+        let (state, set) = (self.state(), self.set());
+        let clock = self.clock(seconds).unwrap_or_default();
         let places: Vec<String> =
             state.places().iter().map(|place| format!("{} since {}", place.voter, place.since)).collect();
         let ready = set.approved(state, clock.max(state.time()));
         let ready: Vec<String> =
             ready.iter().map(|one| format!("{:?} by {}", one.effect.change, one.proofs.len())).collect();
         format!(
-            "{} at {} of {}, clock {clock}, side {}\n  places: {}\n  ready: {}\n  holdable: {}\n  {:?}",
+            "{} at {} of {}, past {}, clock {clock}, side {}\n  places: {}\n  ready: {}\n  holdable: {}\n  {:?}\n  \
+             set {:?}, counted {:?}, ahead {}, waiting {}",
             self.me,
             state.head(),
             state.time(),
+            set.past(),
             self.side,
             places.join(", "),
             ready.join("; "),
-            set.holdable(state).len(),
+            set.holdable(state, UnixTime(0)).len(),
             self.ballots.status(),
+            set.digest().get(..4),
+            set.counted().map(|admit| (admit.member, admit.ends)).collect::<Vec<_>>(),
+            self.ahead.len(),
+            self.waiting.len(),
         )
     }
 
@@ -298,6 +376,7 @@ impl Node {
         let record = self.records.get(&(self.me, self.state().head())).cloned();
         self.ballots = Ballots::new(self.me, self.line.state(), record, self.danger);
         self.said.clear();
+        self.watch = Watch::default();
     }
 
     /// Takes over what another has: decisions in order, then the set.
@@ -305,34 +384,42 @@ impl Node {
     /// # Errors
     /// A fault.
     pub fn learn(&mut self, other: &Self, seconds: u64, contents: &Contents) -> Result<(), Fault> {
-        let clock = self.clock(seconds);
         let numbers: Vec<u64> = other.line.decisions().keys().copied().collect();
         for number in numbers {
             if let Some(standing) = other.line.decisions().get(&number) {
-                self.apply(standing, contents)?;
+                self.apply(standing, seconds, contents)?;
             }
         }
+        for standing in &other.ahead {
+            self.apply(standing, seconds, contents)?;
+        }
         let behind = self.state().head().number < other.state().head().number;
-        if behind && let Some((handovers, last)) = other.line.handovers_since(self.state().head().number) {
+        if behind
+            && self.ahead.is_empty()
+            && let Some((handovers, last)) = other.line.handovers_since(self.state().head().number)
+            && self.sound(seconds).is_none_or(|clock| !is_ahead(&last, clock))
+        {
             self.skip(&handovers, &last, other.state().clone());
         }
-        self.learn_sides(other, contents)?;
-        let (state, set) = self.line.set_mut();
-        for admit in other.set().admits() {
-            set.take_admit(state, admit.clone());
-        }
+        self.learn_sides(other, seconds, contents)?;
+        other.set().admits().for_each(|admit| self.take_admit(admit, seconds));
         for signed in other.set().approvals() {
-            set.take_approval(state, signed.clone());
+            if self.set().approval(&signed.approval.subject, &signed.approval.voter) != Some(signed) {
+                self.take_approval(signed.clone(), seconds);
+            }
         }
         for effect in other.set().effects() {
-            set.take_effect(state, effect.clone());
+            self.take_effect(effect);
         }
+        let clock = self.sound(seconds);
+        let (state, set) = self.line.set_mut();
         for refusal in other.set().refusals() {
             set.take_refusal(state, *refusal);
         }
-        for expire in other.set().expires() {
-            set.take_expire(state, *expire, Some(clock));
+        if let Some(clock) = clock {
+            set.take_past(state, other.set().past(), clock);
         }
+        self.ask(seconds);
         Ok(())
     }
 }

@@ -6,7 +6,8 @@ use crate::world::{DAY, World};
 use folkmoot_base::{MemberId, UnixTime};
 use folkmoot_identity::Verdict;
 use folkmoot_transcript::{
-    Approval, BallotMessage, Batch, Change, Commit, Decision, Effect, Head, Proposal, Signed, Stage, State,
+    Approval, BallotMessage, Batch, Change, Commit, Decision, Effect, Head, Judgement, Proposal, Signed,
+    Stage, State,
 };
 
 impl World<'_> {
@@ -14,7 +15,7 @@ impl World<'_> {
     /// commit to both.
     pub(crate) fn part(&mut self, keys: &[MemberId], target: usize) -> Result<(), Fault> {
         let Some(node) = self.nodes.get(target) else { return Ok(()) };
-        let (state, time) = (node.state().clone(), node.clock(self.seconds));
+        let (state, time) = (node.state().clone(), UnixTime(START + self.seconds));
         let Some(ballot) = (0..3).find(|ballot| keys.contains(&state.owner(*ballot))) else { return Ok(()) };
         for place in 0..self.honest {
             let side = self.dice.roll(2);
@@ -58,7 +59,7 @@ impl World<'_> {
         let said: Vec<_> = self.nodes.iter().flat_map(|node| node.set().approvals().cloned()).collect();
         let said = said.into_iter().filter(|signed| signed.approval.subject == effect.subject());
         for signed in said.collect::<Vec<_>>() {
-            self.nodes.iter_mut().for_each(|node| node.take_approval(signed.clone()));
+            self.nodes.iter_mut().for_each(|node| node.take_approval(signed.clone(), seconds));
         }
         Ok(())
     }
@@ -78,14 +79,13 @@ impl World<'_> {
         keys: &[MemberId],
         proposal: Proposal,
     ) -> Result<(), Fault> {
-        let (parent, report) = (proposal.parent(), proposal.report());
-        let mut told = vec![BallotMessage::Proposal(proposal)];
+        let (parent, report, judged) = (proposal.parent(), proposal.report(), proposal.judged());
+        let mut told = vec![self.proposed(proposal)];
         for voter in keys.iter().copied().filter(|key| state.may_vote(key)) {
-            told.push(BallotMessage::Commit {
-                parent,
-                report,
-                commit: Commit { voter, signature: signature() },
-            });
+            let judgement = Judgement { voter, signature: signature() };
+            told.push(BallotMessage::Judgement { parent, report: judged, judgement });
+            let commit = Commit { voter, signature: signature() };
+            told.push(BallotMessage::Commit { parent, report, commit });
         }
         let there = |node: &Node| node.side == side;
         let places = (0..self.honest).filter(|place| self.nodes.get(*place).is_some_and(there));
@@ -138,7 +138,7 @@ impl World<'_> {
                 let base = state.head();
                 let approval =
                     Approval { voter: *voter, base, subject, turn: 7, verdict: Verdict::Approve, expires };
-                node.take_approval(Signed { approval, signature: Some(signature()) });
+                node.take_approval(Signed { approval, signature: Some(signature()) }, seconds);
             }
             node.take_effect(effect);
         }
@@ -149,7 +149,9 @@ impl World<'_> {
     pub(crate) fn heard(&mut self, state: &State) -> Option<Proposal> {
         let all = self.nodes.iter().flat_map(|node| &node.said);
         let proposals = all.filter_map(|message| match message {
-            BallotMessage::Proposal(proposal) if proposal.parent() == state.head() => Some(proposal.clone()),
+            BallotMessage::Proposal { proposal, .. } if proposal.parent() == state.head() => {
+                Some(proposal.clone())
+            }
             _ => None,
         });
         let proposals: Vec<Proposal> = proposals.collect();

@@ -9,7 +9,7 @@ use folkmoot_identity::{
 use folkmoot_signing::shared;
 use folkmoot_transcript::{Change, State};
 
-const SCHEME: Scheme = Scheme::Frost;
+pub(crate) const SCHEME: Scheme = Scheme::Frost;
 const NAME: &str = "decisions";
 
 /// What a charter says, as a run draws it.
@@ -34,6 +34,8 @@ enum Who {
     Key,
     /// The charter's authority alone.
     Authority,
+    /// Whom the charter lists comes in unasked.
+    List,
 }
 
 impl Rules {
@@ -50,6 +52,7 @@ impl Rules {
             who: match dice.roll(20) {
                 0 => Who::Key,
                 1 => Who::Authority,
+                2 | 3 => Who::List,
                 _ => Who::Voters,
             },
         }
@@ -71,13 +74,17 @@ impl Rules {
         draft.quorum = self.quorum;
         draft.adopt = self.adopt;
         draft.policies.objections = self.objections;
-        if self.who != Who::Voters {
+        if matches!(self.who, Who::Key | Who::Authority) {
             draft.central = Some(central(people, self.who)?);
         }
         match self.who {
             Who::Voters => {}
             Who::Key => draft.scheme = SCHEME,
             Who::Authority => draft.policies.policy = Policy::Authority,
+            Who::List => {
+                draft.policies.policy = Policy::List;
+                draft.policies.list = (0..PEOPLE).step_by(2).map(|person| people.member(person)).collect();
+            }
         }
         Charter::from_toml(&draft.to_toml()).map_err(|why| why.to_string())
     }
@@ -95,11 +102,8 @@ fn central(people: &People, who: Who) -> Result<Central, String> {
     Ok(Central { certificate, nodes: [people.member(2 * PEOPLE - 1)].into(), dealer })
 }
 
-/// A sharing of the group's key among these holders. Only where the charter has such a key.
+/// A sharing of the group's key among these holders, where the charter has such a key.
 pub(crate) fn sharing(state: &State, holders: &[MemberId], deal: usize) -> Option<Change> {
-    if state.charter().scheme() != SCHEME {
-        return None;
-    }
     let mut holders = holders.to_vec();
     holders.sort_unstable();
     let seed = u64::try_from(deal).unwrap_or_default();

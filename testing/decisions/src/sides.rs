@@ -1,15 +1,21 @@
 //! Forks: what members of two lines show one another, and who goes over.
 
-use crate::node::{Contents, Fault, Node, Step};
+use crate::contents::Contents;
+use crate::node::{Fault, Node, Step};
 use crate::world::World;
 use folkmoot_transcript::{Applied, Change, Head, Standing, State};
 use std::collections::BTreeSet;
 
 impl Node {
     /// Learns of other lines what another knows, and goes over if its own line has ended for one.
-    pub(crate) fn learn_sides(&mut self, other: &Self, contents: &Contents) -> Result<(), Fault> {
+    pub(crate) fn learn_sides(
+        &mut self,
+        other: &Self,
+        seconds: u64,
+        contents: &Contents,
+    ) -> Result<(), Fault> {
         for fork in other.line.forks().values() {
-            self.apply(&fork.theirs, contents)?;
+            self.apply(&fork.theirs, seconds, contents)?;
             if !fork.coming.is_empty() {
                 // Of a line that it does not know it cannot say anything.
                 drop(self.line.hear_coming(&fork.coming));
@@ -19,7 +25,7 @@ impl Node {
             let before = self.state().clone();
             let met = self.line.meet(&decisions, &last, other.state().clone());
             if met == Ok(Applied::Next) {
-                self.gone_over(&before, contents, Step::Crossed(other.state().head()));
+                self.gone_over(&before, seconds, contents, Step::Crossed(other.state().head()));
             }
         }
         Ok(())
@@ -34,19 +40,20 @@ impl Node {
     }
 
     /// Its person goes over to the line of `other`, if that is the other side of a known fork.
-    pub(crate) fn resolve(&mut self, other: &Self, contents: &Contents) {
+    pub(crate) fn resolve(&mut self, other: &Self, seconds: u64, contents: &Contents) {
         let Some((decisions, last)) = self.other_line(other) else { return };
         let before = self.state().clone();
         if self.line.resolve(&decisions, &last, other.state().clone()) == Ok(Applied::Next) {
-            self.gone_over(&before, contents, Step::Resolved);
+            self.gone_over(&before, seconds, contents, Step::Resolved);
         }
     }
 
     /// Whom only the line that was left held is judged anew.
-    fn gone_over(&mut self, before: &State, contents: &Contents, step: Step) {
-        for admit in contents.values().filter(|admit| before.is_used(&admit.request)) {
-            self.take_admit(admit);
+    fn gone_over(&mut self, before: &State, seconds: u64, contents: &Contents, step: Step) {
+        for admit in contents.admits().filter(|admit| before.is_used(&admit.request)) {
+            self.take_admit(admit, seconds);
         }
+        self.ask(seconds);
         self.start_anew(step);
     }
 }
@@ -59,9 +66,9 @@ impl World<'_> {
         let places: Vec<usize> = places.collect();
         let Some(to) = self.dice.pick(&places).copied() else { return };
         let from = self.dice.roll(self.nodes.len());
-        let contents = &self.contents;
+        let (seconds, contents) = (self.seconds, &self.contents);
         if let Some((source, target)) = two(&mut self.nodes, from, to) {
-            target.resolve(source, contents);
+            target.resolve(source, seconds, contents);
         }
     }
 
@@ -78,11 +85,13 @@ impl World<'_> {
         let honest = || self.nodes.iter().take(self.honest);
         for one in honest() {
             let Some(theirs) = one.state().rejoin() else { continue };
-            let ours = one.state().decision_at(theirs.number);
+            // A quorum that lies may move the time so far that ours is known no more: then only a
+            // person can tell that the other line is of the same group.
+            let Some(ours) = one.state().decision_at(theirs.number) else { continue };
             let shows = |other: &&Node| {
                 other.state().decision_at(theirs.number) == Some(theirs)
                     && other.line.side_from(theirs.number).is_some()
-                    && !(one.state().may_outlast() && other.state().rejoin() == ours)
+                    && !(one.state().may_outlast() && other.state().rejoin() == Some(ours))
             };
             if let Some(other) = honest().find(shows) {
                 return Err(format!("{} waits for the line of {}, and was shown it", one.me, other.me));

@@ -1,12 +1,14 @@
 //! One run: a group, two sides, liars with every former key, any order of delivery.
 
 use crate::check::{Records, Tally};
-use crate::node::{Contents, Fault, Node, START};
+use crate::clocks::Clocks;
+use crate::contents::Contents;
+use crate::node::{Fault, Node, START};
 use crate::people::{Dice, PEOPLE, People};
 use crate::rules::Rules;
 use crate::sides::two;
 use folkmoot_base::{Digest, MemberId, Mutant, UnixTime, digest};
-use folkmoot_transcript::{Admit, BallotMessage, Head};
+use folkmoot_transcript::{Admit, BallotMessage, Effect, Head, Signed, Subject};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) const DAY: u64 = 86_400;
@@ -24,12 +26,19 @@ pub struct World<'a> {
     pub(crate) records: Records,
     /// Keys that the liars have: their own, and those of everybody who was expelled.
     pub(crate) stolen: BTreeSet<MemberId>,
-    /// Who has ever approved each request.
-    pub(crate) spoken: BTreeMap<Digest, BTreeSet<MemberId>>,
+    /// Every approval of an effect that anybody has taken, with the effect: liars keep them.
+    pub(crate) kept: BTreeMap<Subject, (Effect, Vec<Signed>)>,
+    /// The bases of all yeses to admissions of each key, and to effects that let it in.
+    pub(crate) wanted: BTreeMap<MemberId, BTreeSet<Head>>,
+    /// Decisions that somebody honest has judged right.
+    pub(crate) judged: BTreeSet<Digest>,
+    /// How the clocks are.
+    pub(crate) clocks: Clocks,
     /// Where each node was when somebody last looked.
     pub(crate) heads: Vec<Head>,
     /// While all meet: a head, and the highest ballot there when all knew what to decide.
     pub(crate) tried: Option<(Head, u32)>,
+    pub(crate) danger: Mutant,
     requests: u64,
 }
 
@@ -43,20 +52,22 @@ impl<'a> World<'a> {
         let rules = Rules::draw(&mut dice);
         let (founders, charter) = (rules.founders, rules.charter(people)?);
         let liars = dice.roll(3).min(founders - 1);
-        let honest = founders - liars;
+        let clocks = Clocks::draw(&mut dice);
         let mut nodes: Vec<Node> = Vec::new();
-        for person in 0..founders {
-            let skew = i64::try_from(dice.roll(50)).unwrap_or_default() - 25;
+        // The liars are the last founders. One who is honest may come in later.
+        let honest = founders - liars + 1;
+        for person in (0..founders - liars).chain([founders]) {
+            let skew = clocks.skew(&mut dice, person);
             nodes.push(Node::new(people.keys(person), &charter, skew, danger));
         }
-        // The liars are the last founders: they run a second program on the other side.
-        for person in honest..founders {
-            let mut clone = Node::new(people.keys(person), &charter, 0, danger);
-            clone.side = 1;
-            nodes.push(clone);
+        // Liars run a second program on the other side.
+        for person in (founders - liars..founders).chain(founders - liars..founders) {
+            let mut node = Node::new(people.keys(person), &charter, Some(0), danger);
+            node.side = usize::from(nodes.len() > founders);
+            nodes.push(node);
         }
         // And the last two of those who may come in are theirs too.
-        let liars = (honest..founders).chain(PEOPLE - 2..PEOPLE);
+        let liars = (founders - liars..founders).chain(PEOPLE - 2..PEOPLE);
         let stolen = liars.flat_map(|person| people.keys(person)).collect();
         let heads = nodes.iter().map(|node| node.state().head()).collect();
         let records = Records::new(&charter);
@@ -66,12 +77,16 @@ impl<'a> World<'a> {
             nodes,
             honest,
             seconds: 0,
-            contents: Contents::new(),
+            contents: Contents::default(),
             records,
             stolen,
-            spoken: BTreeMap::new(),
+            kept: BTreeMap::new(),
+            wanted: BTreeMap::new(),
+            judged: BTreeSet::new(),
+            clocks,
             heads,
             tried: None,
+            danger,
             requests: 0,
         })
     }
@@ -99,7 +114,8 @@ impl<'a> World<'a> {
                 self.check_marks()?;
             }
         }
-        self.meet()
+        self.meet()?;
+        self.nodes.iter().take(self.honest).try_for_each(|node| self.leave_out_handovers(node))
     }
 
     fn step(&mut self) -> Result<(), Fault> {
@@ -118,19 +134,21 @@ impl<'a> World<'a> {
                 Ok(())
             }
             65..=79 => self.pass_time(),
-            80..=83 => {
-                for node in 0..self.nodes.len() {
-                    let side = usize::from(self.dice.chance(40));
-                    if let Some(node) = self.nodes.get_mut(node) {
-                        node.side = side;
-                    }
-                }
+            80 | 81 => {
+                self.part_company();
+                Ok(())
+            }
+            82 if self.dice.chance(30) => self.week(),
+            82 => Ok(()),
+            83 => {
+                self.jump();
                 Ok(())
             }
             84..=86 => {
                 let node = self.dice.roll(self.nodes.len());
                 if let Some(node) = self.nodes.get_mut(node) {
                     node.restart();
+                    node.ask_again(self.seconds);
                 }
                 Ok(())
             }
@@ -140,6 +158,14 @@ impl<'a> World<'a> {
             }
             88 | 89 => self.heal(),
             _ => self.lie(),
+        }
+    }
+
+    /// Everybody is on one of two sides from now on, and asks its clock again before it gathers.
+    fn part_company(&mut self) {
+        for node in &mut self.nodes {
+            node.side = usize::from(self.dice.chance(40));
+            node.ask_again(self.seconds);
         }
     }
 
@@ -176,7 +202,7 @@ impl<'a> World<'a> {
         Ok(())
     }
 
-    fn learn(&mut self, from: usize, to: usize) -> Result<(), Fault> {
+    pub(crate) fn learn(&mut self, from: usize, to: usize) -> Result<(), Fault> {
         let (seconds, contents) = (self.seconds, &self.contents);
         match two(&mut self.nodes, from, to) {
             Some((source, target)) => target.learn(source, seconds, contents),
@@ -186,13 +212,23 @@ impl<'a> World<'a> {
 
     fn pass_time(&mut self) -> Result<(), Fault> {
         let seconds = match self.dice.roll(20) {
+            0..=3 if self.term() > 0 => self.term() + 400,
             0 => 700,
             1 => 2 * DAY,
             2 => 40 * DAY,
-            3 => 61,
+            3 | 4 => 61,
+            5 => 400,
             _ => u64::try_from(1 + self.dice.roll(4)).unwrap_or(1),
         };
         self.work_all(seconds)
+    }
+
+    /// How long until the terms of all voters are over; zero if some voter has none.
+    fn term(&self) -> u64 {
+        let Some(state) = self.nodes.first().map(Node::state) else { return 0 };
+        let ends = state.voters().into_iter().filter_map(|voter| state.roster().get(&voter));
+        let last = ends.map(|held| held.ends.0).max().unwrap_or_default();
+        last.checked_sub(START + self.seconds).filter(|left| *left <= 400 * DAY).unwrap_or_default()
     }
 
     pub(crate) fn work_all(&mut self, seconds: u64) -> Result<(), Fault> {
@@ -200,7 +236,6 @@ impl<'a> World<'a> {
         let sides = [self.present(0), self.present(1)];
         for node in &mut self.nodes {
             let Some(present) = sides.get(node.side) else { continue };
-            node.expire(self.seconds);
             node.work(self.seconds, present, &self.contents)?;
         }
         Ok(())
@@ -211,18 +246,19 @@ impl<'a> World<'a> {
         let node = self.dice.roll(self.nodes.len());
         let Some(base) = self.nodes.get(node).map(|node| node.state().head()) else { return };
         let person = self.dice.roll(PEOPLE);
-        let days = if self.dice.chance(25) { 1 } else { 300 };
+        let days = if self.dice.chance(40) { 1 } else { 300 };
         if let Some(admit) = self.admit(person, base, days)
             && let Some(node) = self.nodes.get_mut(node)
         {
-            node.take_admit(&admit);
+            node.take_admit(&admit, self.seconds);
         }
     }
 
     pub(crate) fn admit(&mut self, person: usize, base: Head, days: u64) -> Option<Admit> {
         self.requests += 1;
         let key = self.people.key(person)?.clone();
-        let begins = START + self.seconds;
+        // Who wants to be in for long says that its term begins late.
+        let begins = START + self.seconds + if self.dice.chance(5) { 18_000 * DAY } else { 0 };
         let csr = self.dice.chance(40).then(|| [u8::try_from(self.dice.roll(4)).unwrap_or_default(); 16]);
         let sharing = self.records.state(&base).and_then(|state| state.sharing().cloned());
         let epoch = sharing.map(|sharing| sharing.facts.epoch);
@@ -238,7 +274,7 @@ impl<'a> World<'a> {
             csr,
             epochs: epoch.into_iter().collect(),
         };
-        self.contents.insert(admit.request, admit.clone());
+        self.contents.add(&admit);
         Some(admit)
     }
 }

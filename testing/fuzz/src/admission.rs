@@ -12,7 +12,7 @@ use folkmoot_admission::{
 use folkmoot_base::{Digest, Host, Instant, UnixTime, codec};
 use folkmoot_identity::Request;
 use folkmoot_transcript::{
-    BallotMessage, Change, Commit, Effect, Item, Report, STATEMENT_LABEL, SignatureBytes, Transcript,
+    BallotMessage, Change, Commit, Effect, Item, Judgement, Report, STATEMENT_LABEL, Statement, Transcript,
     Voucher, Vouching, admission,
 };
 
@@ -196,7 +196,8 @@ fn votes(request: Digest) -> Vec<KeyedVote> {
     vec![of(0), of(1)]
 }
 
-/// An expulsion that the second founder wants, with its commit to what the desk proposes.
+/// An expulsion that the second founder wants, with its judgement of what the desk proposes and its
+/// commit.
 fn expulsion() -> Vec<u8> {
     let (remove, bob) = (removal(), &world().founders[1]);
     let mut steps: Vec<(u8, Vec<u8>)> = vec![
@@ -209,16 +210,23 @@ fn expulsion() -> Vec<u8> {
     ];
     let desk = desk_after(&script(steps.clone()));
     let proposal = desk.said.iter().find_map(|said| match codec::decode(said) {
-        Ok(OpenMessage::Ballot { message: BallotMessage::Proposal(proposal) }) => Some(proposal),
+        Ok(OpenMessage::Ballot { message: BallotMessage::Proposal { proposal, .. } }) => Some(proposal),
         _ => None,
     });
     let proposal = proposal.expect("the owner of the first ballot proposes");
     let (parent, ballot) = (proposal.parent(), proposal.ballot());
     let report = Report { ballot, decision: proposal.decision.digest() };
-    let mut commit = Commit { voter: bob.member(), signature: SignatureBytes::NONE };
-    let statement = commit.claim(parent, report).statement;
-    commit.signature = bob.key().sign_wire(STATEMENT_LABEL, &statement.bytes(&world().group()));
-    steps.push((1, open(&OpenMessage::Ballot { message: BallotMessage::Commit { parent, report, commit } })));
+    let voter = bob.member();
+    let sign =
+        |statement: Statement| bob.key().sign_wire(STATEMENT_LABEL, &statement.bytes(&world().group()));
+    let decision = report.decision;
+    let judgement = Judgement { voter, signature: sign(Statement::Judge { parent, ballot, decision }) };
+    let commit = Commit { voter, signature: sign(Statement::Commit { parent, ballot, decision }) };
+    let said = [
+        BallotMessage::Judgement { parent, report, judgement },
+        BallotMessage::Commit { parent, report, commit },
+    ];
+    steps.extend(said.map(|message| (1, open(&OpenMessage::Ballot { message }))));
     steps.push((5, vec![0xff, 0xff]));
     script(steps)
 }

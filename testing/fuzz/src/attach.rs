@@ -115,6 +115,7 @@ fn downs() -> Vec<ToMember> {
         ToMember::Item(PAYLOAD),
         ToMember::Guest { from: NODE, payload: PAYLOAD },
         ToMember::Package { package: PAYLOAD, resolves: Some(HEAD) },
+        ToMember::Offered { package: PAYLOAD },
         ToMember::OtherLine { node: NODE, theirs: HEAD, ours: Head { number: 6, ..HEAD } },
         ToMember::RunsTwice { node: NODE, at: at.clone() },
         ToMember::LinkUp { node: NODE, rostered: true, at: at.clone() },

@@ -2,7 +2,7 @@
 
 use crate::script::{script, steps};
 use crate::values::canonical;
-use crate::world::{LATER, NOW, World, world};
+use crate::world::{LATER, NOW, VOTES_END, World, world};
 use folkmoot_base::codec::encode;
 use folkmoot_base::{Blob, Head, MemberId, UnixTime};
 use folkmoot_identity::{Gmc, Verdict, VoteProof};
@@ -28,7 +28,7 @@ fn line() -> &'static Transcript {
 fn approval(world: &World, who: usize, base: Head, subject: Subject) -> SignedApproval {
     let founder = world.founders.get(who).expect("three founders");
     let (voter, verdict) = (founder.member(), Verdict::Approve);
-    let approval = Approval { voter, base, subject, turn: 0, verdict, expires: LATER };
+    let approval = Approval { voter, base, subject, turn: 0, verdict, expires: VOTES_END };
     SignedApproval::sign(founder.key(), world.group(), approval)
 }
 
@@ -79,10 +79,15 @@ pub fn line_state(data: &[u8]) {
     }
 }
 
-/// The state of a group in which somebody has another key: a list of one, 72 bytes long, follows.
+/// The state of a group in which somebody has another key: a list of one, 72 bytes long, before the
+/// running digest, in place of an empty one.
 fn with_former_key() -> Vec<u8> {
     let replaced = [vec![0x40, 72], vec![1; 32], vec![2; 32], vec![0, 0, 0, 0, 0, 0, 0, 1]];
-    let state = [line().state().encode(), replaced.concat()].concat();
+    let before = line().state().encode();
+    let (rest, running) = before.split_at(before.len() - 32);
+    let (rest, empty) = rest.split_at(rest.len() - 1);
+    assert_eq!(empty, [0], "nobody has another key");
+    let state = [rest, &replaced.concat(), running].concat();
     assert!(State::decode(&state, Arc::new(world().charter().clone()), [7; 32]).is_ok());
     state
 }
@@ -154,17 +159,17 @@ pub(crate) fn seeds() -> Vec<(&'static str, Vec<Vec<u8>>)> {
     let items: Vec<Vec<u8>> = items(world(), line().state().head()).iter().map(Item::encode).collect();
     let all = script(items.iter().map(|item| (0, item.clone())));
     let parent = line().state().head();
-    let record = BallotRecord { parent, promised: 2, committed: None, proposed: None, owed: None };
+    let record = BallotRecord { promised: 2, ..BallotRecord::new(parent) };
     let report = folkmoot_transcript::Report { ballot: 1, decision: [3; 32] };
-    let commit = folkmoot_transcript::Commit {
-        voter: MemberId([5; 32]),
-        signature: folkmoot_base::SignatureBytes::NONE,
-    };
+    let (voter, signature) = (MemberId([5; 32]), folkmoot_base::SignatureBytes::NONE);
+    let commit = folkmoot_transcript::Commit { voter, signature: signature.clone() };
+    let judgement = folkmoot_transcript::Judgement { voter, signature };
     let said = BallotMessage::Commit { parent, report, commit };
+    let judged = BallotMessage::Judgement { parent, report, judgement };
     vec![
         ("line_item", items.into_iter().chain([all]).collect()),
         ("line_state", vec![line().state().encode(), with_former_key()]),
-        ("line_ballot", vec![encode(&record), encode(&said)]),
+        ("line_ballot", vec![encode(&record), encode(&said), encode(&judged)]),
         ("line_file", vec![line().file()]),
         ("ticket", ticket_seeds()),
     ]

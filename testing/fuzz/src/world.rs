@@ -15,6 +15,8 @@ use std::sync::OnceLock;
 pub(crate) const NOW: UnixTime = UnixTime(1_800_000_000);
 /// When certificates end.
 pub(crate) const LATER: UnixTime = UnixTime(2_000_000_000);
+/// When votes end: within the 90 days that one may count.
+pub(crate) const VOTES_END: UnixTime = UnixTime(NOW.0 + 30 * 86_400);
 
 /// Everybody, and what they signed.
 pub(crate) struct World {
@@ -88,7 +90,7 @@ impl World {
     pub(crate) fn vote_on(&self, subject: Digest, who: usize) -> Vote {
         let (group, base, kind) = (self.group(), self.head(), VoteKind::Admit);
         let body =
-            VoteBody { group, base, kind, subject, turn: 0, verdict: Verdict::Approve, expires: LATER };
+            VoteBody { group, base, kind, subject, turn: 0, verdict: Verdict::Approve, expires: VOTES_END };
         Vote::sign(&self.founders[who], body).expect("a legal vote")
     }
 
@@ -99,7 +101,8 @@ impl World {
     /// A founder's approval, as an item.
     pub(crate) fn approval(&self, subject: Subject, who: usize) -> Vec<u8> {
         let (voter, base) = (self.founders[who].member(), self.head());
-        let approval = Approval { voter, base, subject, turn: 0, verdict: Verdict::Approve, expires: LATER };
+        let approval =
+            Approval { voter, base, subject, turn: 0, verdict: Verdict::Approve, expires: VOTES_END };
         Item::Approval(SignedApproval::sign(self.founders[who].key(), self.group(), approval)).encode()
     }
 

@@ -181,6 +181,7 @@ mod tests {
             expected: true,
             view: Some(shown(process)),
             roster: members.clone(),
+            cut_off: BTreeSet::new(),
             ring: members.clone(),
             gathers: false,
             activity: "steady".into(),

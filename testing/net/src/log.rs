@@ -113,6 +113,8 @@ impl Stands {
             expected: true,
             view: self.view.and_then(Sight::shown),
             roster: self.roster,
+            // What a process says does not tell this.
+            cut_off: BTreeSet::new(),
             ring: self.ring,
             gathers: self.gathers,
             activity: self.activity,

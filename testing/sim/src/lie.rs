@@ -29,11 +29,23 @@ pub enum Lie {
         /// The number of the last decision that this one knows, if nobody knows a later one.
         knows: Option<u64>,
     },
+    /// Somebody comes with a certificate whose approvals ran out while the group rested.
+    Kept,
+    /// Approvals of an electorate, a list or a role that name somebody who was expelled since.
+    Named,
 }
 
 /// All of them, for drawing.
-pub const LIES: [Lie; 6] =
-    [Lie::Fork, Lie::Words, Lie::Ends, Lie::Replay, Lie::Package, Lie::Comeback { knows: None }];
+pub const LIES: [Lie; 8] = [
+    Lie::Fork,
+    Lie::Words,
+    Lie::Ends,
+    Lie::Replay,
+    Lie::Package,
+    Lie::Comeback { knows: None },
+    Lie::Kept,
+    Lie::Named,
+];
 
 /// The attacker.
 pub trait Thief {

@@ -3,8 +3,11 @@
 //! This judges by the history of the decisions that members' transcripts were seen to have: who
 //! signed them, and what was decided before. It asks no transcript whether something counts.
 
-use crate::record::{Disk, Entry, Player, Ruling, What};
+use crate::record::{Disk, Entry, NEAR_SECONDS, Player, Ruling, What};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// For so long somebody may judge what has run out: it had heard of it before.
+const OVER_SECONDS: u64 = 60;
 
 /// What is known of a decision.
 #[derive(Debug, Clone, Default)]
@@ -15,6 +18,8 @@ struct Known {
     removed: BTreeSet<Player>,
     /// The number of the decision that last changed each subject.
     stamps: BTreeMap<String, u64>,
+    /// The number of the decision that last expelled each.
+    gone: BTreeMap<Player, u64>,
     /// The number of the decision since which each voter has its vote.
     since: BTreeMap<Player, u64>,
 }
@@ -28,6 +33,14 @@ pub struct Lines {
     at: BTreeMap<Player, BTreeMap<u64, String>>,
     /// Players whose disks were put back or copied: they may sign twice in good faith.
     put_back: BTreeSet<Player>,
+    /// Voters whose programs lie.
+    liars: BTreeSet<Player>,
+    /// The decisions that somebody honest has judged, and what the clocks showed then.
+    judged: BTreeMap<String, Vec<u64>>,
+    /// Players whose clocks are behind, or who have none.
+    behind: BTreeSet<Player>,
+    /// Who was admitted again while its key was its own, after the expulsion with this number.
+    returned: BTreeMap<Player, u64>,
     founding: Known,
 }
 
@@ -48,10 +61,41 @@ impl Lines {
                     self.put_back.insert(player);
                 }
             }
+            What::Liar => {
+                self.liars.insert(player);
+            }
+            What::Judged(decision, clock) if !self.liars.contains(&player) => {
+                self.judged.entry(decision.clone()).or_default().push(*clock);
+            }
+            What::Clock(ahead) => {
+                self.behind.remove(&player);
+                if ahead.is_none_or(|ahead| ahead < -NEAR_SECONDS) {
+                    self.behind.insert(player);
+                }
+            }
             What::Ruled(ruling) => return self.ruled(player, ruling),
+            What::Roster(roster) => self.note_returned(player, roster),
             _ => {}
         }
         Ok(())
+    }
+
+    fn note_returned(&mut self, player: Player, roster: &BTreeSet<Player>) {
+        let head = self.head(player);
+        let own = |one: &Player| !head.false_line && !self.stolen.contains(one);
+        let back = head.gone.iter().filter(|(one, _)| roster.contains(one) && own(one));
+        let back: Vec<(Player, u64)> = back.map(|(one, number)| (*one, *number)).collect();
+        for (one, number) in back {
+            let last = self.returned.entry(one).or_default();
+            *last = number.max(*last);
+        }
+    }
+
+    /// Whether somebody was admitted again, while its key was its own, after the last expulsion
+    /// that this player has heard of.
+    pub fn has_returned(&self, player: Player, who: Player) -> bool {
+        let expelled = self.head(player).gone.get(&who);
+        expelled.is_some_and(|number| self.returned.get(&who).is_some_and(|last| last >= number))
     }
 
     /// Whether this player is on a line that former members alone have made.
@@ -69,9 +113,25 @@ impl Lines {
         self.stolen.contains(&player)
     }
 
+    /// Whether the program of this player lies.
+    pub fn is_liar(&self, player: Player) -> bool {
+        self.liars.contains(&player)
+    }
+
+    /// The players whose programs lie.
+    pub fn liars(&self) -> &BTreeSet<Player> {
+        &self.liars
+    }
+
     /// Whether the disk of this player was put back.
     pub fn is_put_back(&self, player: Player) -> bool {
         self.put_back.contains(&player)
+    }
+
+    /// Whether the clock of this player is far behind, or it has none: what ran out while it rested
+    /// may let somebody in there.
+    pub fn is_behind(&self, player: Player) -> bool {
+        self.behind.contains(&player)
     }
 
     /// Who was expelled, as far as this player has heard.
@@ -112,9 +172,34 @@ impl Lines {
         let parent = self.known.get(&ruling.parent).unwrap_or(&self.founding);
         let mine = |voter: &Option<Player>| voter.is_none_or(|voter| self.stolen.contains(&voter));
         let by_former = ruling.signers.iter().all(mine);
-        let (next, judged) = (after(parent, ruling, by_former), judge(parent, ruling));
+        let next = after(parent, ruling, by_former);
+        let judged = judge(parent, ruling);
+        let judged = if next.false_line { judged } else { judged.and_then(|()| self.in_time(ruling)) };
         self.known.insert(ruling.name.clone(), next);
         judged
+    }
+}
+
+impl Lines {
+    /// Whether somebody honest has judged a decision when its time was near, and nothing in it had
+    /// run out, unless liars decide.
+    fn in_time(&self, ruling: &Ruling) -> Result<(), String> {
+        let Ruling { number, name, time, .. } = ruling;
+        let ends = ruling.deeds.iter().flat_map(|deed| &deed.approvals).map(|(_, _, ends)| *ends);
+        let first = ends.min().unwrap_or(u64::MAX);
+        let near = |clock: &u64| {
+            let counts = first.saturating_add(OVER_SECONDS) >= *clock;
+            counts && clock.abs_diff(*time) <= NEAR_SECONDS.unsigned_abs()
+        };
+        let lies = |one: &&Option<Player>| {
+            one.is_none_or(|one| self.liars.contains(&one) || self.stolen.contains(&one))
+        };
+        let liars: Vec<Option<Player>> = ruling.electors.iter().filter(lies).copied().collect();
+        let judged = self.judged.get(name).is_some_and(|clocks| clocks.iter().any(near));
+        if judged || is_quorum(&ruling.electors, &liars) {
+            return Ok(());
+        }
+        Err(format!("decision {number} {name} of {time} stands, and nobody honest judged it right then"))
     }
 }
 
@@ -125,6 +210,7 @@ fn after(parent: &Known, ruling: &Ruling, by_former: bool) -> Known {
     for deed in &ruling.deeds {
         next.stamps.insert(deed.about.clone(), ruling.number);
         next.removed.extend(deed.removes);
+        next.gone.extend(deed.removes.map(|player| (player, ruling.number)));
         if !deed.voters.is_empty() {
             // Whoever asked again and was admitted.
             next.removed.retain(|one| !deed.voters.contains(&Some(*one)));
@@ -137,13 +223,17 @@ fn after(parent: &Known, ruling: &Ruling, by_former: bool) -> Known {
     next
 }
 
+/// Whether some of an electorate decide.
+fn is_quorum(electors: &[Option<Player>], some: &[Option<Player>]) -> bool {
+    let (places, yes) = (electors.len(), some.len());
+    let first = electors.first().is_some_and(|first| some.contains(first));
+    2 * yes > places || (2 * yes == places && first)
+}
+
 /// Whether a decision may follow its parent: by who signed it, and what they had heard.
 fn judge(parent: &Known, ruling: &Ruling) -> Result<(), String> {
     let Ruling { number, name, electors, signers, .. } = ruling;
-    let (places, yes) = (electors.len(), signers.len());
-    let first = electors.first().is_some_and(|first| signers.contains(first));
-    let enough = 2 * yes > places || (2 * yes == places && first);
-    if !enough || !signers.iter().all(|signer| electors.contains(signer)) {
+    if !is_quorum(electors, signers) || !signers.iter().all(|signer| electors.contains(signer)) {
         return Err(format!("decision {number} {name} stands by {signers:?} of {electors:?}"));
     }
     let gone = |signer: &&Option<Player>| signer.is_some_and(|signer| parent.removed.contains(&signer));
@@ -154,7 +244,8 @@ fn judge(parent: &Known, ruling: &Ruling) -> Result<(), String> {
         return Err(format!("decision {number} {name} was signed by a stranger"));
     }
     for deed in &ruling.deeds {
-        let stamp = parent.stamps.get(&deed.about).copied().unwrap_or_default();
+        let named = deed.names.iter().filter_map(|player| parent.gone.get(player));
+        let stamp = named.chain(parent.stamps.get(&deed.about)).max().copied().unwrap_or_default();
         for (voter, base, ends) in &deed.approvals {
             let since = voter.and_then(|voter| parent.since.get(&voter)).copied().unwrap_or_default();
             if *base < stamp.max(since) || *ends < ruling.time {

@@ -78,12 +78,18 @@ pub enum Command {
     Apply,
     /// Say yes to the proposal to expel this player, or to make the change that [`motion`] names.
     Agree(Player),
+    /// Say no to the request of this player, or to the proposal that names it.
+    Reject(Player),
+    /// The date that the clock shows is right, if that is asked for.
+    Date,
     /// Look for this player's node where it is: somebody told the person.
     Dial(Player),
     /// From now on leave out this step, or none.
     Mute(Option<Mute>),
     /// From now on the node is crooked, or honest again.
     Crooked(Option<Crooked>),
+    /// From now on lie about decisions, or no more.
+    Lie(bool),
     /// The application in the player's second program asks this.
     Second(Box<Command>),
     /// Show every peer a start of another process of that peer's ([`crate::schedule::Slander`]).
@@ -180,6 +186,8 @@ pub enum Told {
     OtherLine(Player),
     /// The person says yes to the request with this name.
     Approved(String),
+    /// The member says that this decision is right now.
+    Judged(String),
     /// The member votes for the sharing with this name; whether one share of it is the key.
     Backed(String, bool),
     /// It stops: the process with this number started later.
@@ -206,6 +214,8 @@ pub enum Output {
 pub struct Picture {
     /// Players on its roster.
     pub roster: BTreeSet<Player>,
+    /// Players whom its last decision has as members, and when their terms end.
+    pub held: BTreeMap<Player, UnixTime>,
     /// Players that it knows to be removed.
     pub removed: BTreeSet<Player>,
     /// Control steps that it holds, by name: what it acknowledged must be among them after a
@@ -294,6 +304,10 @@ pub trait Machine {
     /// Its transcript, for whoever steals that.
     fn transcript(&self) -> Option<&Transcript> {
         None
+    }
+    /// Whether these players decide, by its last decision.
+    fn is_quorum(&self, _players: &BTreeSet<Player>) -> bool {
+        true
     }
     /// What its line has new: decisions, forks, and how many strangers are on its roster.
     fn line(&mut self) -> Vec<What> {

@@ -110,6 +110,7 @@ mod tests {
             process: p(player),
             expected: true,
             view: Some(shown),
+            cut_off: BTreeSet::new(),
             ring: members,
             roster: BTreeSet::from([0, 1, 2]),
             gathers: false,

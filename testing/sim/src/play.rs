@@ -1,6 +1,7 @@
 //! The director gives each step of a schedule to whoever fits at that moment. Then it stops the
 //! faults and lets the world come to rest.
 
+mod attacks;
 mod hosts;
 mod speech;
 
@@ -9,9 +10,9 @@ use crate::net::{CALM, Weather};
 use crate::peace;
 use crate::record::{Disk, Player, Record};
 use crate::rng::Rng;
-use crate::schedule::{Forgery, HOOK_PATIENCE, Schedule, Step, When};
+use crate::schedule::{HOOK_PATIENCE, Schedule, Step, When};
 use crate::standings::{at_rest, standings};
-use crate::world::{Chair, Forged, Options, World};
+use crate::world::{Chair, Options, World};
 use folkmoot_base::Service;
 use folkmoot_identity::Scheme;
 
@@ -151,10 +152,17 @@ impl<'a> Director<'a> {
             Step::Forge { how, count } => self.forge(how, count),
             Step::Flood { who, count } => self.flood(who, count),
             Step::Lie { how, to } => self.world.lie(how, to % self.schedule.players),
-            Step::Rest(micros) => {
-                let until = self.world.now.saturating_add(micros);
-                self.play_until(until);
-            }
+            Step::Turn(who) => self.turn(who),
+            Step::Waver(who) => self.waver(who),
+            Step::Sleep(seconds) => self.world.sleep(seconds),
+            Step::Clock { who, ahead } => self.set_clock(who, ahead),
+            Step::Rest(micros) => self.play_until(self.world.now.saturating_add(micros)),
+        }
+    }
+
+    fn waver(&mut self, who: u8) {
+        if let Some(player) = self.insider(who) {
+            self.world.waver(player);
         }
     }
 
@@ -298,33 +306,6 @@ impl<'a> Director<'a> {
         self.world.command(player, Command::Join);
     }
 
-    fn forge(&mut self, how: Forgery, count: u8) {
-        if how == Forgery::Race {
-            return self.world.attacker.race(u16::from(count) * 4);
-        }
-        for _ in 0..count {
-            let lives: Vec<u16> = self.world.chairs.iter().map(|chair| chair.process().life).collect();
-            let life_of = |player: Player| lives.get(usize::from(player)).copied().unwrap_or(0);
-            let forged = self.world.attacker.make(how, self.schedule.players, &life_of);
-            let delay = self.rng.range(0, 20_000);
-            match forged {
-                Some(Forged { from, to, bytes, late: true }) => self.world.repeat(from, to, bytes, delay),
-                Some(Forged { from, to, bytes, .. }) => self.world.forge(from, to, bytes, delay),
-                None => {}
-            }
-        }
-    }
-
-    fn flood(&mut self, who: u8, count: u16) {
-        let Some(to) = self.living(who) else { return };
-        for _ in 0..count {
-            let bytes = self.world.attacker.noise();
-            let from = folkmoot_base::Locator::memory(u32::try_from(self.rng.range(1, 1_000)).unwrap_or(1));
-            let delay = self.rng.range(0, 50_000);
-            self.world.forge(from, to, bytes, delay);
-        }
-    }
-
     /// Everything but cuts stops.
     fn quieten(&mut self) {
         for chair in &mut self.world.chairs {
@@ -375,6 +356,7 @@ impl<'a> Director<'a> {
     fn stop_faults(&mut self) {
         self.world.record.healed = self.world.now;
         self.quieten();
+        self.world.put_clocks_right();
         self.world.net.heal();
         self.world.net.settle(Weather { delay_max: CALM.delay_max, ..CALM });
         for player in self.dead() {

@@ -15,6 +15,9 @@ use std::fmt;
 /// microseconds.
 pub const PATIENCE: u64 = 10_000_000;
 
+/// A clock that is so far from the true time is near, as voters judge, in seconds.
+pub const NEAR_SECONDS: i64 = 300;
+
 /// A place at the table: the party with this index.
 pub type Player = u8;
 
@@ -181,6 +184,8 @@ pub struct Deed {
     pub removes: Option<Player>,
     /// Whom it gives votes.
     pub voters: Vec<Option<Player>>,
+    /// Whose keys it names.
+    pub names: BTreeSet<Player>,
     /// The number of the decision that each voter knew, and when its approval ends.
     pub approvals: Vec<(Option<Player>, u64, u64)>,
 }
@@ -264,6 +269,12 @@ pub enum What {
     Stolen,
     /// Its transcript has this decision.
     Ruled(Ruling),
+    /// It has said that this decision is right, and its wall clock showed this.
+    Judged(String, u64),
+    /// Its program lies about decisions from now on.
+    Liar,
+    /// Its wall clock is so many seconds ahead from now on; `None`: it has none.
+    Clock(Option<i64>),
     /// Its roster has so many whom nobody here knows.
     Strangers(usize),
     /// Its transcript has another decision for this number, and names those who signed both.
@@ -334,6 +345,9 @@ pub struct Standing {
     pub view: Option<Shown>,
     /// Its roster.
     pub roster: BTreeSet<Player>,
+    /// Players whom its last decision has as members, whose terms last, and who are not on its
+    /// roster.
+    pub cut_off: BTreeSet<Player>,
     /// Players whose nodes are on its node's ring; more than the view's members where somebody has
     /// not joined.
     pub ring: BTreeSet<Player>,
@@ -421,6 +435,13 @@ impl Record {
         // Who is not expected in the one view may still be busy: nobody waited for it.
         let expected = |one: &Standing| one.expected || one.process.player != player;
         self.settled && self.standings.iter().all(expected)
+    }
+
+    /// Players whose clocks have been further from the true time than voters allow.
+    pub fn erring(&self) -> BTreeSet<Player> {
+        let wrong = |what: &What| matches!(what, What::Clock(ahead) if ahead.is_none_or(|ahead| ahead.abs() > NEAR_SECONDS));
+        let wrong = self.entries.iter().filter(|entry| wrong(&entry.what));
+        wrong.map(|entry| entry.process.player).collect()
     }
 
     /// Adds an entry.

@@ -35,7 +35,7 @@ const MIDDLES: [Hook; 15] = [
     Hook { layer: "admission", word: "signing session is done: reshare" },
     Hook { layer: "admission", word: "signing session is done: found" },
     Hook { layer: "admission", word: "new sharing" },
-    Hook { layer: "admission", word: "entry of a decision handed over" },
+    Hook { layer: "admission", word: "handed over" },
 ];
 
 /// Gives a schedule a charter of this scheme, and events for its signing sessions after its first

@@ -7,10 +7,14 @@ mod clerk;
 mod company;
 mod forger;
 mod kind;
+mod liar;
+mod parts;
+mod put_out;
 mod scribe;
 mod slander;
 pub mod tap;
 mod thief;
+mod votes;
 mod words;
 
 pub(crate) use actor::Actor;

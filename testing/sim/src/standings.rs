@@ -1,5 +1,6 @@
 //! How everybody stands, and whether the world is at rest.
 
+use crate::machine::Picture;
 use crate::record::{Player, Standing};
 use crate::world::World;
 use std::collections::BTreeSet;
@@ -11,7 +12,12 @@ pub fn standings(world: &World) -> Vec<Standing> {
         .into_iter()
         .filter_map(|player| Some((player, world.machine(player)?.picture())))
         .collect();
-    let honest = pictures.iter().filter(|(player, _)| !world.is_misled(*player));
+    // Whoever is out itself may have cut others off, and asks its clock no more.
+    let knows = |(player, picture): &&(Player, Picture)| {
+        let is_in = world.chair(*player).is_some_and(|chair| picture.roster.contains(&chair.player));
+        is_in && !world.is_misled(*player)
+    };
+    let honest = pictures.iter().filter(knows);
     let removed: BTreeSet<Player> = honest.flat_map(|(_, picture)| picture.removed.clone()).collect();
     let mut out = Vec::new();
     for (player, picture) in pictures {
@@ -24,6 +30,7 @@ pub fn standings(world: &World) -> Vec<Standing> {
                 && !chair.wishes.away
                 && !world.is_misled(player),
             view: chair.view.clone(),
+            cut_off: world.cut_off(&picture),
             roster: picture.roster,
             ring: picture.ring,
             gathers: picture.gathers,

@@ -1,5 +1,6 @@
 //! Schedules in which whoever is expelled is an attacker's from then on: expulsions of those who
-//! once were a quorum, members that are away meanwhile, and lies in the middle of everything.
+//! once were a quorum, members that are away meanwhile, and lies in the middle of everything. The
+//! group rests for minutes or months in between, and somebody's clock goes wrong.
 
 use crate::lie::LIES;
 use crate::rng::Rng;
@@ -12,6 +13,13 @@ const REST_STEPS: usize = 8;
 const DECIDED_MICROS: u64 = 2_500_000;
 /// Changes of one field of the charter, one after the other.
 const CIPHERS: [u8; 2] = [8, 9];
+
+/// For how long all computers sleep, in seconds: approvals of requests end after three days.
+const NIGHTS: [u64; 5] = [150, 1_200, 86_400 / 2, 4 * 86_400, 40 * 86_400];
+/// How far a clock jumps, in seconds.
+const JUMPS: [i64; 6] = [400, 2 * 86_400, 40 * 86_400, 400 * 86_400, -400, -40 * 86_400];
+/// Clocks of a group that has not set them are so far from the true time, at most, in seconds.
+const APART_SECONDS: i64 = 140;
 
 /// Where lies hurt: while rings form, and while decisions are made and handed over.
 const MIDDLES: [Hook; 6] = [
@@ -38,6 +46,7 @@ pub fn take(schedule: &mut Schedule) {
         schedule.steps.push((When::After(rng.range(0, 300_000)), admit));
     }
     let steps = story(schedule, &mut rng);
+    schedule.steps.extend(clocks(schedule));
     schedule.steps.extend(steps);
     schedule.steps.extend(rest.into_iter().take(REST_STEPS));
 }
@@ -61,14 +70,19 @@ fn story(schedule: &Schedule, rng: &mut Rng) -> Vec<(When, Step)> {
     if !early {
         steps.push((decided(rng), goes(away, schedule, rng)));
     }
+    for who in liars(schedule) {
+        steps.push((middle(rng), Step::Turn(who)));
+    }
     let gone = 1 + small(rng, (schedule.players / 2).min(3));
     for round in 0..gone {
         // Founders first: they were a quorum once.
         let who = if rng.chance(800_000) { round } else { player(schedule, rng) };
         steps.push((decided(rng), Step::Expel { by: player(schedule, rng), who, yes: 0xff }));
         steps.extend(trouble(schedule, rng));
+        steps.extend(waverer(schedule, round));
     }
     steps.push((decided(rng), Step::Rest(0)));
+    steps.extend(night(schedule, rng));
     steps.extend(lies(schedule, rng, None));
     // Whoever was away hears the attacker first, or everybody at once.
     if rng.chance(750_000) {
@@ -85,8 +99,60 @@ fn story(schedule: &Schedule, rng: &mut Rng) -> Vec<(When, Step)> {
     steps.push((middle(rng), if early { Step::Electorate { by, voters: 0xff } } else { again }));
     steps.extend(lies(schedule, rng, None));
     steps.push((decided(rng), Step::Rest(0)));
+    steps.extend(night(schedule, rng));
     steps.extend(lies(schedule, rng, None));
     steps.push((When::After(rng.range(0, 2 * DECIDED_MICROS)), Step::Heal));
+    steps
+}
+
+/// The voters whose programs lie: the first one, mostly, since it has the first ballot; sometimes
+/// another one as well.
+fn liars(schedule: &Schedule) -> Vec<u8> {
+    let mut rng = Rng::new(schedule.seed, "takeover liar", 0);
+    let mut liars = Vec::new();
+    for chance in [550_000, 400_000] {
+        if !rng.chance(chance) {
+            break;
+        }
+        liars.push(if rng.chance(600_000) { 0 } else { player(schedule, &mut rng) });
+    }
+    liars
+}
+
+/// Somebody takes its yes back in this round, and gives it again.
+fn waverer(schedule: &Schedule, round: u8) -> Option<(When, Step)> {
+    let mut rng = Rng::new(schedule.seed, "takeover waverer", u64::from(round));
+    let who = rng.chance(350_000).then(|| player(schedule, &mut rng))?;
+    Some((middle(&mut rng), Step::Waver(who)))
+}
+
+/// In some groups the clocks are minutes apart, or one of them does not go.
+fn clocks(schedule: &Schedule) -> Vec<(When, Step)> {
+    let mut rng = Rng::new(schedule.seed, "takeover clocks", 0);
+    let rng = &mut rng;
+    let ahead = |rng: &mut Rng| rng.range(0, 2 * APART_SECONDS.unsigned_abs() + 1);
+    let ahead = |rng: &mut Rng| i64::try_from(ahead(rng)).unwrap_or_default() - APART_SECONDS;
+    match rng.weighted(&[6, 2, 2]) {
+        0 => Vec::new(),
+        1 => (0..schedule.players)
+            .map(|who| (When::After(0), Step::Clock { who, ahead: Some(ahead(rng)) }))
+            .collect(),
+        _ => vec![(When::After(0), Step::Clock { who: player(schedule, rng), ahead: None })],
+    }
+}
+
+/// All sleep for a while. Then somebody's clock jumps, and is put right.
+fn night(schedule: &Schedule, rng: &mut Rng) -> Vec<(When, Step)> {
+    let mut steps = Vec::new();
+    if rng.chance(600_000) {
+        let seconds = rng.pick(&NIGHTS).copied().unwrap_or_default();
+        steps.push((When::After(0), Step::Sleep(seconds)));
+    }
+    if rng.chance(400_000) {
+        let ahead = rng.pick(&JUMPS).copied();
+        steps.push((middle(rng), Step::Clock { who: player(schedule, rng), ahead }));
+        steps.push((When::After(rng.range(0, 2 * DECIDED_MICROS)), Step::Clock { who: 0, ahead: Some(0) }));
+    }
     steps
 }
 
@@ -103,7 +169,7 @@ fn lies(schedule: &Schedule, rng: &mut Rng, to: Option<u8>) -> Vec<(When, Step)>
     let mut out = Vec::new();
     for _ in 0..3 + rng.below(8) {
         let forks = if to.is_some() { 12 } else { 5 };
-        let how = LIES.get(rng.weighted(&[forks, 3, 1, 2, 1, 6])).copied().unwrap_or(LIES[0]);
+        let how = LIES.get(rng.weighted(&[forks, 3, 1, 2, 1, 6, 4, 2])).copied().unwrap_or(LIES[0]);
         let to = to.filter(|_| rng.chance(800_000)).unwrap_or_else(|| player(schedule, rng));
         out.push((middle(rng), Step::Lie { how, to }));
     }

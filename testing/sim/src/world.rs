@@ -133,6 +133,8 @@ struct Crossing {
 pub struct World {
     /// Microseconds since it began.
     pub now: u64,
+    /// Seconds for which all computers have slept.
+    slept: u64,
     /// What happened.
     pub record: Record,
     /// The network.
@@ -178,6 +180,7 @@ impl World {
         let seed = schedule.seed;
         Self {
             now: 0,
+            slept: 0,
             record: Record::default(),
             net: Net::new(seed, schedule.weather).with_trips(seed, schedule.far),
             attacker: Attacker::new(seed),
@@ -291,7 +294,7 @@ impl World {
 
     /// The true time.
     fn clock(&self) -> UnixTime {
-        UnixTime(EPOCH.saturating_add(self.now / 1_000_000))
+        UnixTime(EPOCH.saturating_add(self.slept).saturating_add(self.now / 1_000_000))
     }
 
     fn danger(&self, player: Player) -> Option<Danger> {
@@ -332,6 +335,7 @@ impl World {
             Event::Clock { player, life } => {
                 if self.life(player) == life && self.living_at(player) {
                     self.input(player, Input::Clock(self.clock_of(player)), Origin::Honest);
+                    self.sees_date(player);
                     self.schedule(self.now.saturating_add(CLOCK_MICROS), Event::Clock { player, life });
                 }
             }

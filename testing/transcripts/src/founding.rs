@@ -49,8 +49,8 @@ impl Group {
         let text = draft.to_toml().replacen("format = 2\n", &format!("format = 2\n{more}"), 1);
         let signed = SignedCharter::sign(&text, &all)?;
         let transcript = Transcript::founded(signed.der())?;
-        let (asked, other) = (Vec::new(), None);
-        Ok(Self { dice, transcript, people, keys, clock: START + DAY, asked, other })
+        let (asked, said, other) = (Vec::new(), Vec::new(), None);
+        Ok(Self { dice, transcript, people, keys, clock: START + DAY, asked, said, other })
     }
 }
 

@@ -5,8 +5,8 @@ use crate::signers::Keys;
 use folkmoot_base::{Instant, MemberId, Mutant, UnixTime};
 use folkmoot_identity::{GmcBody, Identity, KeyAlgorithm, Verdict};
 use folkmoot_transcript::{
-    Approval, BallotMessage, BallotOutput, Ballots, Item, Look, STATEMENT_LABEL, SignedApproval, Standing,
-    Statement, Subject, Taken, Transcript,
+    Approval, BallotMessage, BallotOutput, Ballots, Effect, Item, Look, STATEMENT_LABEL, SignedApproval,
+    Standing, Statement, Subject, Taken, Transcript,
 };
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -29,6 +29,8 @@ pub struct Group {
     pub(crate) clock: u64,
     /// Requests that were certified before, each with its holder.
     pub(crate) asked: Vec<(Identity, GmcBody)>,
+    /// Effects that somebody wanted.
+    pub(crate) said: Vec<Effect>,
     /// Another line of this group, and the number that was decided twice.
     pub(crate) other: Option<(u64, Transcript)>,
 }

@@ -6,6 +6,7 @@
 //! ```
 //! Promise: one seed gives the same files and verdicts. Bound: a group has at most 24 steps.
 
+mod by_hand;
 mod contacts;
 mod dice;
 mod forge;
@@ -14,8 +15,10 @@ mod group;
 mod known;
 mod lines;
 mod mutate;
+mod names;
 mod signers;
 mod steps;
+mod terms;
 mod verdict;
 
 pub use dice::Dice;

@@ -2,6 +2,7 @@
 
 use crate::Group;
 use crate::group::Drawn;
+use crate::steps::charter;
 use folkmoot_base::{MemberId, UnixTime};
 use folkmoot_identity::Verdict;
 use folkmoot_transcript::{Change, Effect, Item, Leave, Standing, Transcript};
@@ -45,11 +46,11 @@ impl Group {
             return self.change();
         }
         let (field, value) = self.field();
-        self.agree(Change::Charter { field: field.into_bytes().into(), value: value.into_bytes().into() })
+        self.agree(charter(&field, &value))
     }
 
     /// All voters want this, and decide.
-    fn agree(&mut self, change: Change) -> Drawn<()> {
+    pub(crate) fn agree(&mut self, change: Change) -> Drawn<()> {
         let (effect, voters) = (Effect::from(change), self.voters());
         self.approve(effect.subject(), &voters, Verdict::Approve)?;
         self.take(&Item::Effect(effect));

@@ -57,7 +57,7 @@ fn run(arguments: &Arguments) -> Drawn<()> {
         let share = arguments.mutations * (number + 1) / count - arguments.mutations * number / count;
         for _ in 0..share {
             let (file, about) = mutated(&mut group)?;
-            let heads = known_heads(&mut group);
+            let heads = known_heads(&mut group, &file);
             frame(&mut out, seed, &about, &heads, &file, json!({}))?;
         }
     }

@@ -19,6 +19,9 @@ impl Group {
         for _ in 0..group.dice.roll(24) {
             group.step()?;
         }
+        if group.dice.chance(50) {
+            group.at_rest()?;
+        }
         Ok(group)
     }
 
@@ -31,16 +34,20 @@ impl Group {
         if self.transcript.state().charter().scheme().shared() && self.dice.chance(35) {
             self.share()?;
         }
-        match self.dice.roll(15) {
+        match self.dice.roll(19) {
             0..=3 => self.admit(),
             4 => self.late(),
             12 => self.kept_back(),
             13 => self.part(),
             14 => self.rejoin(),
+            15 => self.vote_for_a_while(),
+            16 => self.ahead(),
+            17 => self.name(),
+            18 => self.there_and_back(),
             5 | 6 => self.change(),
             7 => self.taken_back(),
             8 => self.refuse(),
-            9 => self.expire(),
+            9 => self.rest(),
             10 => self.rotate(),
             _ => {
                 self.meet();
@@ -51,6 +58,24 @@ impl Group {
             self.meet();
         }
         Ok(())
+    }
+
+    /// Something comes to the set, and nothing is decided.
+    pub(crate) fn step_of_set(&mut self) -> Drawn<()> {
+        match self.dice.roll(9) {
+            0..=3 => self.admit(),
+            4 => self.say_again(),
+            5 => self.taken_back(),
+            6 => self.refuse(),
+            7 => self.want_odd(),
+            _ => self.rest(),
+        }
+    }
+
+    /// Voters approve an effect that nobody would want.
+    fn want_odd(&mut self) -> Drawn<()> {
+        let change = self.odd_change()?;
+        self.approve_some(change)
     }
 
     /// Some voters come together and decide what is due.
@@ -88,6 +113,7 @@ impl Group {
         let voters = self.voters();
         let yes = self.dice.some(&voters, 85);
         self.approve(effect.subject(), &yes, Verdict::Approve)?;
+        self.said.push(effect.clone());
         self.take(&Item::Effect(effect));
         if self.dice.chance(80) {
             self.meet();
@@ -98,7 +124,7 @@ impl Group {
     /// What somebody asks for, over the head.
     pub(crate) fn request(&mut self, holder: &Identity) -> GmcBody {
         let ago = if self.dice.chance(20) { self.dice.long(20) * DAY } else { self.dice.long(3) * 3_600 };
-        let from = UnixTime((self.clock - ago).max(START));
+        let from = UnixTime((self.clock - ago + self.later()).max(START));
         let state = self.transcript.state();
         let mut body = GmcBody::propose(state.charter(), holder, 3, from, &mut self.dice);
         body.membership.base = state.head();
@@ -106,6 +132,15 @@ impl Group {
             body.not_after = UnixTime(from.0 + self.dice.long(30) * DAY + 60);
         }
         body
+    }
+
+    /// How much later than usual a term begins, in seconds.
+    fn later(&mut self) -> u64 {
+        match self.dice.roll(10) {
+            0 => self.dice.long(600),
+            1 => self.dice.long(20) * DAY,
+            _ => 0,
+        }
     }
 
     /// A stranger, or a member whose term is renewed.
@@ -143,7 +178,7 @@ impl Group {
         Ok(())
     }
 
-    fn admit(&mut self) -> Drawn<()> {
+    pub(crate) fn admit(&mut self) -> Drawn<()> {
         let (holder, body) = self.asks()?;
         let voters = self.voters();
         let yes = self.dice.some(&voters, 85);
@@ -278,7 +313,7 @@ impl Group {
             }
             _ => {
                 let (field, value) = self.field();
-                Change::Charter { field: field.into_bytes().into(), value: value.into_bytes().into() }
+                charter(&field, &value)
             }
         };
         self.want(change)
@@ -354,16 +389,6 @@ impl Group {
         Ok(())
     }
 
-    /// Terms that are over are said to be.
-    fn expire(&mut self) -> Drawn<()> {
-        self.clock += self.dice.long(2) * 40 * DAY;
-        let over = self.transcript.set().expirable(self.transcript.state(), UnixTime(self.clock));
-        for one in over {
-            self.take(&Item::Expire { member: one.member, request: one.request });
-        }
-        Ok(())
-    }
-
     /// Somebody gets another key.
     fn rotate(&mut self) -> Drawn<()> {
         let new = self.person()?;
@@ -378,6 +403,12 @@ impl Group {
         let signature = old.key().sign_wire(ROTATE_LABEL, &covered);
         self.want(Change::Rotate { member, request, signature })
     }
+}
+
+/// A change of the charter.
+pub(crate) fn charter(field: &str, value: &str) -> Change {
+    let blob = |text: &str| Blob::from(text.as_bytes().to_vec());
+    Change::Charter { field: blob(field), value: blob(value) }
 }
 
 /// Approvals as a certificate carries them.

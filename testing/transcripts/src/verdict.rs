@@ -5,14 +5,9 @@ use folkmoot_base::{digest, hex};
 use folkmoot_transcript::{FILE_LABEL, FileError, FileReader, Transcript};
 use serde_json::{Value, json};
 
-/// What a reader must make of this group's own file. An end of a term may be younger than the last
-/// decision, by whose time a reader judges: then its set and roster are not the group's.
+/// What a reader must make of this group's own file.
 pub fn own(group: &Group) -> Value {
-    let mut own = accepted(&group.transcript);
-    if let Some(told) = own.as_object_mut().filter(|_| group.transcript.set().expires().next().is_some()) {
-        told.retain(|key, _| !matches!(key.as_str(), "set" | "members" | "roster"));
-    }
-    own
+    accepted(&group.transcript)
 }
 
 /// The verdict on a file for somebody who trusts the charter that stands in it, and knows these
@@ -24,7 +19,7 @@ pub fn verdict(file: &[u8], heads: &[String]) -> Value {
     }
 }
 
-fn read(file: &[u8], heads: &[String]) -> Result<Transcript, FileError> {
+pub(crate) fn read(file: &[u8], heads: &[String]) -> Result<Transcript, FileError> {
     let known = heads.iter().filter_map(|head| head.parse().ok()).collect();
     let mut reader = FileReader::knowing(charter(file).unwrap_or_default(), known);
     reader.push(file)?;

@@ -3,7 +3,7 @@
 use clap::Command;
 
 /// By the command's words after `folkmoot`. Each line is a command line that can be given.
-pub(super) const EXAMPLES: [(&str, &[&str]); 63] = [
+pub(super) const EXAMPLES: [(&str, &[&str]); 64] = [
     ("", &["folkmoot demo", "folkmoot --state anna status"]),
     ("demo", &["folkmoot demo --messages 200"]),
     ("identity", &["folkmoot --state anna identity new anna"]),
@@ -74,6 +74,7 @@ pub(super) const EXAMPLES: [(&str, &[&str]); 63] = [
     ("expel", &["folkmoot --state ben expel dora"]),
     ("voters", &["folkmoot --state anna voters anna ben dora"]),
     ("resolve", &["folkmoot --state anna resolve 17.36c92395e61b02aef6df28 --everybody"]),
+    ("retime", &["folkmoot --state anna retime"]),
     ("write", &["folkmoot --state erik write charter.cms \"may I come by?\""]),
     ("letters", &["folkmoot --state anna letters"]),
     ("answer", &["folkmoot --state anna answer erik \"on Monday\""]),

@@ -136,10 +136,16 @@ pub(crate) enum Command {
         #[arg(long)]
         force: bool,
     },
-    /// Goes over to another line of decisions, if somebody signed two. `status` shows both.
+    /// Goes over to another line, if somebody signed two; or has a decision made or applied that
+    /// waits for the clock; or skips those that nobody has. `status` shows all three.
     Resolve(Resolve),
-    /// Writes a letter to a group as a stranger, and waits for its answer. Both are private
-    /// and signed.
+    /// Proposes that the decisions' time goes back to the voters' clocks, and votes for it.
+    Retime {
+        /// Does not ask.
+        #[arg(long)]
+        yes: bool,
+    },
+    /// Writes a letter to a group as a stranger, and waits for its answer. Both are private.
     Write(Write),
     /// Lists the letters that strangers wrote to the group, and who answered them.
     Letters,
@@ -276,8 +282,8 @@ pub(crate) enum Charter {
         /// The new value, written as in the charter. For keys, give names or ids with
         /// commas between them, for contacts their locators; `none` removes the rule.
         value: String,
-        /// Proposes it even if the voters could then no longer admit, remove or decide
-        /// by the charter. The voters see that it was forced.
+        /// Proposes it even if the voters could then no longer admit, remove or decide by
+        /// the charter. The voters see that.
         #[arg(long)]
         force: bool,
     },
@@ -285,8 +291,8 @@ pub(crate) enum Charter {
 
 #[derive(Debug, Args)]
 pub(crate) struct Resolve {
-    /// The other line's decision, as `folkmoot status` shows it. First ask people whom you trust
-    /// which line they follow. In digits or in words.
+    /// The other line's decision, or the one that `status` says to name, in digits or words. First
+    /// ask people whom you trust which line they follow, or whether clocks were right.
     #[arg(value_name = "HEAD", required = true)]
     pub(crate) head: Vec<String>,
     /// Proposes that everybody on this line goes over, and votes for it. Without it, only this
@@ -296,6 +302,9 @@ pub(crate) struct Resolve {
     /// How long to wait for a member that is on the other line.
     #[arg(long, value_name = "SECONDS", default_value_t = 30, conflicts_with = "everybody")]
     pub(crate) timeout: u64,
+    /// Does not ask before this machine's clock decides, or others are skipped.
+    #[arg(long)]
+    pub(crate) yes: bool,
 }
 
 #[derive(Debug, Args)]

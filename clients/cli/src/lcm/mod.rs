@@ -164,6 +164,7 @@ fn failed(error: BusError) -> Failure {
             Failure::new(Exit::Configuration, text)
         }
         BusError::LocalDeaf(_) => Failure::new(Exit::Unreachable, error.to_string()),
+        BusError::LocalResumed => Failure::new(Exit::No, error.to_string()),
         _ => Failure::new(Exit::Usage, error.to_string()),
     }
 }

@@ -6,7 +6,7 @@ use super::names::{Names, stranger};
 use super::part::{Departure, departure, say_for_good};
 use super::process::{Process, Tally};
 use super::propose::How;
-use super::{carried, former, names, reached, render, trouble};
+use super::{carried, former, names, reached, render, times, trouble};
 use crate::control::{Answer, Faulty, Line, PossibleView, Request, Sealed};
 use crate::exit::{Exit, Failure};
 use crate::shares;
@@ -74,6 +74,7 @@ impl Process {
             Request::Change { field, value, force, weigh } => {
                 self.change(&field, &value, How { force, weigh }).await
             }
+            Request::Retime { weigh } => self.retime(weigh).await,
             Request::Resolve { head, everybody, wait } => self.resolve(&head, everybody, wait).await,
             Request::Apply => null(self.moot.apply().await),
             Request::Dial { at } => null(self.moot.dial(locator(&at)?).await),
@@ -129,6 +130,7 @@ impl Process {
         let untold = self.moot.handle().counters().await?.untold;
         let hosts = self.moot.host_names().await?;
         let petitions = self.moot.petitions().await?;
+        let told = self.moot.times().await?;
         let mut value = render::status_json(&status, &render::Moment::new(now), &petitions, &self.names);
         if let Some(people) = value.get_mut("people").and_then(Value::as_array_mut) {
             self.complete(people, &status);
@@ -139,6 +141,7 @@ impl Process {
                 say_for_good(person, how.unwrap_or(Departure::Expelled));
             }
             people.iter_mut().for_each(|person| former::say_former(person, &formers));
+            people.iter_mut().for_each(|person| times::say(person, &told));
             for twice in &twice {
                 people.iter_mut().for_each(|person| trouble::runs_twice(person, twice));
             }
@@ -161,17 +164,23 @@ impl Process {
             fields.insert("share".into(), self.share().await?.into());
             fields.insert("carries".into(), carries.iter().map(carried::data).collect());
             fields.extend(known);
+            fields.extend(times::data(&told, &self.names));
+            fields.insert("clocks".into(), self.picture.clocks.json(&self.names));
             fields.insert("refusals".into(), refusals.iter().map(render::refusal_json).collect());
             fields.insert("removed".into(), json!(self.picture.removed));
             fields.insert("refused".into(), json!(self.picture.refused));
             fields.insert("denied".into(), json!(self.picture.denied));
-            let (threshold, below) =
-                self.with_transcript(|transcript| threshold(transcript.roster())).await?;
-            fields.insert("threshold".into(), threshold.into());
-            fields.insert("below_threshold".into(), json!(below));
+            fields.extend(self.thresholds().await?);
             fields.insert("office".into(), self.office().await?.unwrap_or_default());
         }
         Ok(value)
+    }
+
+    /// How many approvals it takes, and who admits below that.
+    async fn thresholds(&self) -> Result<[(String, Value); 2], Failure> {
+        let told = self.with_transcript(|transcript| threshold(transcript.roster()));
+        let (threshold, below) = told.await?;
+        Ok([("threshold".into(), threshold.into()), ("below_threshold".into(), json!(below))])
     }
 
     /// The share of the group's key that this member holds, if the key has shares.

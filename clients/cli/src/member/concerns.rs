@@ -56,7 +56,7 @@ fn of(effect: &Effect, known: &Transcript, keys: &NewKeys, names: &Names) -> Vec
         Change::Rejoin { head } => {
             vec![json!({ "head": head.whole(), "label": head.whole(), "words": of_head(head) })]
         }
-        Change::Charter { .. } | Change::Sharing { .. } => Vec::new(),
+        Change::Charter { .. } | Change::Sharing { .. } | Change::Retime { .. } => Vec::new(),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Events about two lines of decisions.
+//! Events about two lines of decisions, and about decisions that are skipped.
 
 use super::render::{Names, name};
 use crate::show::harmless;
@@ -6,7 +6,7 @@ use crate::words::of_head;
 use folkmoot::Event;
 use serde_json::{Value, json};
 
-/// An event about two lines.
+/// An event about lines.
 pub(super) fn event_json(event: &Event, names: &Names) -> Value {
     match event {
         Event::OtherLine { node, theirs, ours } => json!({
@@ -18,6 +18,13 @@ pub(super) fn event_json(event: &Event, names: &Names) -> Value {
             let words = of_head(head);
             json!({ "event": "went-over", "left": left.whole(), "head": head.whole(), "head_words": words })
         }
+        Event::Offered { head } => {
+            json!({ "event": "offered", "head": head.whole(), "head_words": of_head(head) })
+        }
+        Event::Skipped { left, head } => {
+            let words = of_head(head);
+            json!({ "event": "skipped", "left": left.whole(), "head": head.whole(), "head_words": words })
+        }
         _ => Value::Null,
     }
 }
@@ -27,6 +34,21 @@ pub(super) fn event_text(event: &Value) -> String {
     let text = |field: &str| harmless(event.get(field).and_then(Value::as_str).unwrap_or_default());
     let [name, theirs, ours, left, head] = ["name", "theirs", "ours", "left", "head"].map(text);
     let [their_words, our_words, words] = ["theirs_words", "ours_words", "head_words"].map(text);
+    match event.get("event").and_then(Value::as_str) {
+        Some("offered") => {
+            return format!(
+                "others have gone on to the decision {head} (in words: {words}), and nobody has shown this \
+                 member the decisions between. `folkmoot status` says what you can do"
+            );
+        }
+        Some("skipped") => {
+            return format!(
+                "this member has gone on from {left} to {head} (in words: {words}) without the decisions \
+                 between: it trusts the voters that committed to them, and has not counted the approvals itself"
+            );
+        }
+        _ => {}
+    }
     if event.get("left").is_some() {
         return format!(
             "this member follows the other line of decisions now: its head is {head} (in words: {words}), and was {left}"

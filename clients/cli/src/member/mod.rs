@@ -7,6 +7,7 @@
 
 mod answer;
 pub(crate) mod carried;
+mod clocks;
 pub(crate) mod concerns;
 mod csr;
 mod decide;
@@ -30,10 +31,13 @@ pub(crate) mod reached;
 pub(crate) mod render;
 mod replica;
 mod resolve;
+mod retime;
 pub(crate) mod robot;
 mod rules_now;
 mod say;
 mod serve;
+pub(crate) mod skips;
+pub(crate) mod times;
 mod told;
 mod trouble;
 mod withdraw;

@@ -1,6 +1,7 @@
 //! The process, and what it notes of its member's events. Every other task of the process has its
 //! own file.
 
+use super::clocks::Clocks;
 use super::hook::Hook;
 use super::journal::Journal;
 use super::kept::Kept;
@@ -41,6 +42,8 @@ pub(super) struct Picture {
     pub(super) removed: Option<&'static str>,
     pub(super) refused: Option<String>,
     pub(super) denied: Option<String>,
+    /// Whose clock differs.
+    pub(super) clocks: Clocks,
     /// A contact knows that this stranger asks no more.
     pub(super) withdrawn: bool,
 }
@@ -144,7 +147,8 @@ impl Process {
             Event::Removed { group, cause } if *group == self.moot.group() => {
                 let removed = Some(render::cause_word(*cause));
                 self.tally.settle_all();
-                self.picture = Picture { removed, ..Picture::default() };
+                let clocks = core::mem::take(&mut self.picture.clocks);
+                self.picture = Picture { removed, clocks, ..Picture::default() };
             }
             Event::Log(record) => {
                 if let Some(replica) = &self.replica {
@@ -164,6 +168,7 @@ impl Process {
                 self.learn_names().await?;
             }
             Event::Admitted { .. } => self.learn_names().await?,
+            Event::ClockBehind { .. } => self.picture.clocks.note(&event, folkmoot::tools::wall_clock()),
             Event::Withdrawn => self.picture.withdrawn = true,
             _ => {}
         }

@@ -4,6 +4,7 @@
 use super::decide::on_roster;
 use super::find::{Choice, find};
 use super::process::Process;
+use super::times::needed;
 use crate::exit::{Exit, Failure};
 use crate::values::host_name;
 use folkmoot::MemberId;
@@ -60,8 +61,9 @@ impl Process {
         &mut self,
         command: Command,
         how: How,
-        answer: Value,
+        mut answer: Value,
     ) -> Result<Value, Failure> {
+        let needed = self.needed_after(&command).await?;
         let against = self.against(&command).await?;
         if how.weigh {
             return Ok(json!({ "warning": against.map(|error| whole(&error)) }));
@@ -75,7 +77,26 @@ impl Process {
             self.moot.order(command).await?;
         }
         self.hear_refusal().await?;
+        if let Some(fields) = answer.as_object_mut().filter(|_| !needed.is_null()) {
+            fields.insert("all_needed".into(), needed);
+        }
         Ok(answer)
+    }
+
+    /// From when on no voter could be spared by what is proposed, if it is about who votes or how
+    /// many votes it takes.
+    async fn needed_after(&self, command: &Command) -> Result<Value, Failure> {
+        let change = match command {
+            Command::Electorate { voters } => Change::Electorate { voters: voters.clone() },
+            Command::ChangeCharter { field, value } if field == "threshold" => {
+                let blob = |text: &str| Blob::from(text.as_bytes().to_vec());
+                Change::Charter { field: blob(field), value: blob(value) }
+            }
+            _ => return Ok(Value::Null),
+        };
+        let after =
+            move |known: &Transcript| known.with_change(&change).and_then(|next| next.all_needed_from());
+        Ok(needed(self.with_transcript(after).await?))
     }
 
     /// Why what is wanted would not stand, unforced.
@@ -91,6 +112,7 @@ impl Process {
                 }
                 Command::Electorate { voters } => Change::Electorate { voters },
                 Command::Rejoin { head } => Change::Rejoin { head },
+                Command::Retime => Change::Retime { head: transcript.state().head() },
                 _ => return None,
             };
             transcript.would_stand(&change.into()).err()

@@ -57,7 +57,9 @@ pub(crate) fn event_json(event: &Event, names: &Names) -> Value {
         | Event::Lacking { .. }
         | Event::CaughtUp { .. }
         | Event::RunsTwice { .. } => trouble::event_json(event, names),
-        Event::OtherLine { .. } | Event::WentOver { .. } => lines::event_json(event, names),
+        Event::OtherLine { .. } | Event::WentOver { .. } | Event::Offered { .. } | Event::Skipped { .. } => {
+            lines::event_json(event, names)
+        }
         Event::Expelled { member } => {
             json!({ "event": "expelled", "member": member.hex(), "name": name(names, member) })
         }
@@ -149,7 +151,7 @@ pub(crate) fn event_text(event: &Value) -> Option<String> {
         "refused" => news(format!("not yet: {}", text("reason"))),
         "denied" => news(format!("refused: {}", text("reason"))),
         kind if trouble::KINDS.contains(&kind) => news(trouble::event_text(event)),
-        "other-line" | "went-over" => news(lines::event_text(event)),
+        "other-line" | "went-over" | "offered" | "skipped" => news(lines::event_text(event)),
         "expelled" => news(told::expelled_text(event)),
         "replaced" => news(told::replaced_text(event)),
         "removed" => news(trouble::removed_text(&text("cause"))),

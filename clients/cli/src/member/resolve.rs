@@ -1,4 +1,5 @@
-//! Going over to another line of decisions, because the person says so.
+//! Going over to another line of decisions, taking one of ours that waits for the clock, or
+//! skipping those between, because the person says so.
 
 use super::process::Process;
 use super::propose::How;
@@ -16,13 +17,37 @@ const LOOK: Duration = Duration::from_millis(100);
 
 impl Process {
     pub(super) async fn resolve(&mut self, text: &str, everybody: bool, wait: u64) -> Result<Value, Failure> {
-        let theirs = self.other_line(text).await?;
+        let named: KnownHead = text
+            .parse()
+            .map_err(|error: folkmoot_transcript::NoHead| Failure::new(Exit::Usage, error.to_string()))?;
+        if let Some(waits) = self.waits(&named).await? {
+            if everybody {
+                let why = "this decision is of the line that this member is on, and waits here: --everybody is for \
+                           another line";
+                return Err(Failure::new(Exit::Usage, why));
+            }
+            return self.go_to(waits, wait).await;
+        }
+        let theirs = self.other_line(&named).await?;
         if everybody {
             let answer = json!({ "theirs": theirs.whole(), "theirs_words": of_head(&theirs) });
             return self
                 .propose(Command::Rejoin { head: theirs }, How { force: false, weigh: false }, answer)
                 .await;
         }
+        self.go_to(theirs, wait).await
+    }
+
+    /// A decision of our own line, if it waits for this machine's clock, or is offered in place of
+    /// those between; or our head, if the next one waits for the date.
+    async fn waits(&self, named: &KnownHead) -> Result<Option<Head>, Failure> {
+        let times = self.moot.times().await?;
+        let ours = times.date.map(|_| times.head);
+        let known = times.ahead.iter().chain(times.offered.last()).map(|one| one.head);
+        Ok(known.chain(ours).find(|head| named.names(head)))
+    }
+
+    async fn go_to(&mut self, theirs: Head, wait: u64) -> Result<Value, Failure> {
         self.moot.order(Command::Resolve { head: theirs }).await?;
         self.hear_refusal().await?;
         let end = Instant::now() + Duration::from_secs(wait);
@@ -49,10 +74,7 @@ impl Process {
     }
 
     /// The other line's decision at a fork that was shown to this member.
-    async fn other_line(&self, text: &str) -> Result<Head, Failure> {
-        let named: KnownHead = text
-            .parse()
-            .map_err(|error: folkmoot_transcript::NoHead| Failure::new(Exit::Usage, error.to_string()))?;
+    async fn other_line(&self, named: &KnownHead) -> Result<Head, Failure> {
         let forks = self.with_transcript(|known| {
             known.line().forks().values().map(|fork| fork.theirs.head()).collect::<Vec<_>>()
         });

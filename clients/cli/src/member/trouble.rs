@@ -103,6 +103,7 @@ pub(super) fn event_text(event: &Value) -> String {
 pub(super) fn removed_text(cause: &str) -> String {
     let why = match cause {
         "late" => "your admission no longer counts",
+        "expired" => "the term of your certificate is over",
         "replaced" => {
             "another key has the place of this one: stop this member, and run folkmoot identity rotate"
         }

@@ -12,6 +12,7 @@ use crate::files;
 use crate::progress::Progress;
 use crate::show::{Paint, data, line, many, paint, table, visible};
 use crate::words::of_head;
+use folkmoot::tools::wall_clock;
 use folkmoot_base::{MemberId, UnixTime, hex};
 use folkmoot_identity::SignedCharter;
 use folkmoot_transcript::{
@@ -106,7 +107,7 @@ fn told(transcript: &Transcript, heads: &[KnownHead]) -> Value {
     let member = |(id, held): (&MemberId, &Held)| {
         json!({
             "member": id.hex(), "name": names.told(id), "request": hex(&held.request), "until": until(held).map(|end| end.0),
-            "votes": state.may_vote(id), "held": is_held(transcript, id, held),
+            "over": is_over(held), "votes": state.may_vote(id), "held": is_held(transcript, id, held),
         })
     };
     let voter = |place: &folkmoot_transcript::Place| json!({ "member": place.voter.hex(), "since": place.since, "votes": state.may_vote(&place.voter) });
@@ -127,7 +128,7 @@ fn told(transcript: &Transcript, heads: &[KnownHead]) -> Value {
         json!({
             "number": fork.ours.head().number, "ours": fork.ours.head().whole(), "theirs": fork.theirs.head().whole(),
             "ours_words": of_head(&fork.ours.head()), "theirs_words": of_head(&fork.theirs.head()),
-            "signed_both": ids(&fork.liars),
+            "signed_both": ids(&fork.liars), "former": !fork.is_by_voters(state),
         })
     };
     let head = state.head();
@@ -135,12 +136,13 @@ fn told(transcript: &Transcript, heads: &[KnownHead]) -> Value {
         "stands": true, "format": 2, "group": transcript.group().hex(), "name": state.charter().name().as_str(),
         "threshold": state.threshold(), "head": head.whole(), "short": head.to_string(), "number": head.number,
         "head_words": of_head(&head),
-        "decided": decided(transcript).map(|time| time.0), "compared": !heads.is_empty(),
+        "decided": decided(transcript).map(|time| time.0), "verified": transcript.line().decisions().len(),
+        "compared": !heads.is_empty(),
         "members": set.members(state).iter().map(member).collect::<Vec<_>>(),
         "voters": state.places().iter().map(voter).collect::<Vec<_>>(), "changes": state.changes(),
         "held": state.roster().len(), "not_held": set.counted().map(admission).collect::<Vec<_>>(),
         "late": set.late().map(late).collect::<Vec<_>>(),
-        "proposals": open(transcript).map(|effect| proposal(transcript, &names, effect)).collect::<Vec<_>>(),
+        "proposals": approved(transcript).map(|effect| proposal(transcript, &names, effect)).collect::<Vec<_>>(),
         "forks": transcript.line().forks().values().map(fork).collect::<Vec<_>>(),
     })
 }
@@ -150,6 +152,7 @@ fn proposal(transcript: &Transcript, names: &Names, effect: &Effect) -> Value {
     json!({
         "what": names.effect(transcript, effect), "subject": hex(&effect.subject().digest),
         "forced": effect.is_forced(), "approve": ids(&yes), "reject": ids(&no),
+        "rejected": transcript.is_rejected(effect, None),
     })
 }
 
@@ -166,8 +169,8 @@ fn ids<'a>(members: impl IntoIterator<Item = &'a MemberId>) -> Vec<String> {
     members.into_iter().map(MemberId::hex).collect()
 }
 
-/// The effects that somebody approves and that have not been decided since.
-fn open(transcript: &Transcript) -> impl Iterator<Item = &Effect> {
+/// The effects that somebody approves and that have not been decided since: open, or rejected.
+fn approved(transcript: &Transcript) -> impl Iterator<Item = &Effect> {
     transcript.set().effects().filter(|effect| {
         let [yes, _] = verdicts(transcript, effect);
         !yes.is_empty()
@@ -191,6 +194,12 @@ fn verdicts(transcript: &Transcript, effect: &Effect) -> [Vec<MemberId>; 2] {
 /// When an admission ends; a founder's does not.
 fn until(held: &Held) -> Option<UnixTime> {
     (held.ends.0 < u64::MAX).then_some(held.ends)
+}
+
+/// Whether the clock of this machine is past the end of an admission. Nothing in a file is judged
+/// by that.
+fn is_over(held: &Held) -> bool {
+    held.ends < wall_clock()
 }
 
 /// When the last decision was made; none if there is none.
@@ -217,10 +226,7 @@ fn text(transcript: &Transcript, heads: &[KnownHead], next: &str) -> String {
         late(transcript, &names),
         proposals(transcript, &names),
         forks(transcript, &names),
-        paint(
-            Paint::Green,
-            "valid: every decision was committed by those who could, and what counts was approved",
-        ),
+        verified(transcript),
         paint(Paint::Dim, &hint(&head, heads)),
         format!("{next} --head {}", head.whole()),
     ];
@@ -255,6 +261,27 @@ fn position(transcript: &Transcript) -> String {
     }
 }
 
+/// What was verified, and what was not.
+fn verified(transcript: &Transcript) -> String {
+    let (all, shown) = (transcript.state().head().number, transcript.line().decisions().len());
+    if shown == 0 {
+        return paint(Paint::Green, "valid: nothing is decided, and what counts was approved");
+    }
+    let stands = paint(
+        Paint::Green,
+        "valid: every handover and the last decision were committed by those who could, and what counts and no \
+         decision holds was approved",
+    );
+    if u64::try_from(shown).is_ok_and(|shown| shown == all) {
+        return stands;
+    }
+    let rest = format!(
+        "The file shows {shown} of {}. That the others were right is the word of those who committed to these.",
+        many_decisions(all)
+    );
+    format!("{stands}\n{}", paint(Paint::Dim, &rest))
+}
+
 fn many_decisions(number: u64) -> String {
     many(usize::try_from(number).unwrap_or(usize::MAX), "decision")
 }
@@ -267,12 +294,19 @@ fn people(transcript: &Transcript, names: &Names) -> String {
             (true, Some(_)) => "a decision",
             (false, _) => "approvals",
         };
-        let until = until(held).map_or_else(|| "no term".to_owned(), |end| end.to_string());
+        let over = if is_over(held) { ", over today" } else { "" };
+        let until = until(held).map_or_else(|| "no term".to_owned(), |end| format!("{end}{over}"));
         let votes = if state.may_vote(id) { "yes" } else { "no" };
         vec![names.told(id), id.short(), votes.to_owned(), by.to_owned(), until]
     };
-    let rows: Vec<Vec<String>> = transcript.set().members(state).iter().map(row).collect();
-    table(&["MEMBER", "ID", "VOTES", "BY", "UNTIL"], &rows)
+    let members = transcript.set().members(state);
+    let rows: Vec<Vec<String>> = members.iter().map(row).collect();
+    let mut people = table(&["MEMBER", "ID", "VOTES", "BY", "UNTIL"], &rows);
+    if members.values().any(is_over) {
+        let over = "over today: by the clock of this machine. Only members can say who is in now";
+        people = format!("{people}\n{}", paint(Paint::Dim, over));
+    }
+    people
 }
 
 /// The places of the electorate, in order.
@@ -326,9 +360,10 @@ fn proposals(transcript: &Transcript, names: &Names) -> String {
         let against =
             if no.is_empty() { String::new() } else { format!("; against it: {}", names.several(&no)) };
         let what = names.effect(transcript, effect);
-        format!("open: {what}; approved by {}{against}", names.several(&yes))
+        let open = if transcript.is_rejected(effect, None) { "rejected" } else { "open" };
+        format!("{open}: {what}; approved by {}{against}", names.several(&yes))
     };
-    open(transcript).map(one).collect::<Vec<_>>().join("\n")
+    approved(transcript).map(one).collect::<Vec<_>>().join("\n")
 }
 
 fn forks(transcript: &Transcript, names: &Names) -> String {
@@ -340,12 +375,19 @@ fn forks(transcript: &Transcript, names: &Names) -> String {
         } else {
             format!("{} signed both", names.several(&liars))
         };
+        let (former, colour) = match fork.is_by_voters(transcript.state()) {
+            true => ("", Paint::Red),
+            false => (
+                "; only former voters committed to it, and may have done so since they had no vote",
+                Paint::Dim,
+            ),
+        };
         let text = format!(
-            "fork: number {} was decided twice; the other decision is {theirs} (in words: {}); {both}",
+            "fork: number {} was decided twice; the other decision is {theirs} (in words: {}); {both}{former}",
             theirs.number,
             of_head(&theirs)
         );
-        paint(Paint::Red, &text)
+        paint(colour, &text)
     };
     transcript.line().forks().values().map(one).collect::<Vec<_>>().join("\n")
 }

@@ -244,6 +244,7 @@ impl Names {
                 format!("give {} the key of the request of {}", self.name(member), asked(request))
             }
             Change::Rejoin { head } => format!("go over to the other line of decisions, at {head}"),
+            Change::Retime { head } => format!("take the time of decision {head} back to the voters' clocks"),
         };
         what + forced
     }

@@ -43,5 +43,6 @@ mod status;
 mod takeover;
 mod texts;
 mod tickets;
+mod times;
 mod verify_transcript;
 mod votes;

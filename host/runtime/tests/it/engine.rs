@@ -4,8 +4,8 @@ use bytes::{Bytes, BytesMut};
 use folkmoot_attach::{Embedded, Ground, GroundOutput, ToMember, ToNode, Upper, UpperOutput};
 use folkmoot_base::{Entropy, GroupId, Indication, Instant, Locator, Persist, Service, UnixTime};
 use folkmoot_runtime::{
-    Clock, EVENTS_WAITING_MAX, Note, Running, RuntimeError, SENDS_WAITING_MAX, Sending, Store, UpperStack,
-    Wire, start,
+    Clock, EVENTS_WAITING_MAX, Generation, Note, Running, RuntimeError, SENDS_WAITING_MAX, Sending, Store,
+    UpperStack, Wire, start,
 };
 use folkmoot_transport::Arrival;
 use std::collections::VecDeque;
@@ -178,11 +178,16 @@ impl Wire for Witness {
 pub(crate) struct Bench {
     store: PathBuf,
     pub(crate) running: Running<Echo, App>,
-    datagrams: mpsc::Sender<Bytes>,
-    sent: Arc<Mutex<Vec<(Bytes, bool)>>>,
+    pub(crate) datagrams: mpsc::Sender<Bytes>,
+    pub(crate) sent: Arc<Mutex<Vec<(Bytes, bool)>>>,
 }
 
 pub(crate) fn bench(name: &str) -> Bench {
+    bench_on(name, Generation::of_this_machine())
+}
+
+/// The same on a machine of this generation.
+pub(crate) fn bench_on(name: &str, generation: Generation) -> Bench {
     let folder = std::env::temp_dir().join(format!("folkmoot-engine-{}-{name}", std::process::id()));
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).unwrap();
@@ -191,7 +196,7 @@ pub(crate) fn bench(name: &str) -> Bench {
     let sent = Arc::new(Mutex::new(Vec::new()));
     let wire = Witness { inbox, store: store.clone(), sent: Arc::clone(&sent) };
     let machine = Embedded::new(Echo::default(), App::default());
-    let running = start(machine, wire, Store::open(&store).unwrap(), Clock::start()).unwrap();
+    let running = start(machine, wire, Store::open(&store).unwrap(), Clock::start(), generation).unwrap();
     Bench { store, running, datagrams, sent }
 }
 
@@ -391,7 +396,8 @@ async fn who_stops_sends_what_it_has_and_takes_leave() {
         let sent = Arc::new(Mutex::new(Vec::new()));
         let wire = Witness { inbox, store: store.clone(), sent: Arc::clone(&sent) };
         let machine = Embedded::new(Leaver(2, VecDeque::new()), App::default());
-        let running = start(machine, wire, Store::open(&store).unwrap(), Clock::start()).unwrap();
+        let (store, generation) = (Store::open(&store).unwrap(), Generation::of_this_machine());
+        let running = start(machine, wire, store, Clock::start(), generation).unwrap();
         let stopped = tokio::spawn(running.stop());
         for number in 0..comes {
             datagrams.send(vec![number].into()).await.unwrap();
@@ -416,7 +422,8 @@ async fn what_is_in_the_socket_comes_before_an_expired_timer() {
         let ground = Patient(Some(clock.now()), VecDeque::new());
         let (out, mut sent) = mpsc::unbounded_channel();
         let wire = Unheard(waits.map(Bytes::from), out);
-        let running = start(Embedded::new(ground, App::default()), wire, store, clock).unwrap();
+        let machine = Embedded::new(ground, App::default());
+        let running = start(machine, wire, store, clock, Generation::of_this_machine()).unwrap();
         assert_eq!(sent.recv().await.unwrap(), said);
         running.stop().await.unwrap();
         std::fs::remove_dir_all(&folder).unwrap();

@@ -3,4 +3,5 @@
 
 mod engine;
 mod one_thread;
+mod resumed;
 mod store;

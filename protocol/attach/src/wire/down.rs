@@ -75,6 +75,8 @@ enum Says {
     NobodyLacks,
     #[tls_codec(discriminant = 17)]
     Credit { group: GroupId, grant: Grant },
+    #[tls_codec(discriminant = 18)]
+    Offered,
 }
 
 impl Says {
@@ -88,7 +90,7 @@ impl Says {
             Self::Refused { .. } => ("a refusal", 0),
             Self::Item => ("an item", ITEM_BYTES_MAX),
             Self::Guest { .. } => ("an admission frame", LONG_FRAME_BYTES_MAX),
-            Self::Package { .. } => ("a package", PACKAGE_BYTES_MAX),
+            Self::Package { .. } | Self::Offered => ("a package", PACKAGE_BYTES_MAX),
             Self::OtherLine { .. } => ("another line", 0),
             Self::RunsTwice { .. } => ("a second process", 0),
             Self::LinkUp { .. } | Self::GuestUp { .. } | Self::LinkDown { .. } => ("a link", 0),
@@ -155,6 +157,7 @@ fn parts(message: ToMember, now: Instant) -> (Says, Bytes) {
         ToMember::Item(item) => return (Says::Item, item),
         ToMember::Guest { from, payload } => return (Says::Guest { from }, payload),
         ToMember::Package { package, resolves } => return (Says::Package { resolves }, package),
+        ToMember::Offered { package } => return (Says::Offered, package),
         ToMember::OtherLine { node, theirs, ours } => Says::OtherLine { node, theirs, ours },
         ToMember::RunsTwice { node, at } => Says::RunsTwice { node, at },
         ToMember::LinkUp { node, rostered: true, at } => Says::LinkUp { node, at },
@@ -202,6 +205,7 @@ fn of(says: Says, payload: BytesMut, now: Instant) -> ToMember {
         Says::Item => ToMember::Item(payload.freeze()),
         Says::Guest { from } => ToMember::Guest { from, payload: payload.freeze() },
         Says::Package { resolves } => ToMember::Package { package: payload.freeze(), resolves },
+        Says::Offered => ToMember::Offered { package: payload.freeze() },
         Says::OtherLine { node, theirs, ours } => ToMember::OtherLine { node, theirs, ours },
         Says::RunsTwice { node, at } => ToMember::RunsTwice { node, at },
         Says::LinkUp { node, at } => ToMember::LinkUp { node, rostered: true, at },

@@ -166,6 +166,7 @@ fn downs() -> impl Strategy<Value = ToMember> {
         1 => (nodes(), payloads()).prop_map(|(from, payload)| ToMember::Guest { from, payload }),
         1 => (payloads(), proptest::option::of(heads()))
             .prop_map(|(package, resolves)| ToMember::Package { package, resolves }),
+        1 => payloads().prop_map(|package| ToMember::Offered { package }),
         1 => (nodes(), heads(), heads())
             .prop_map(|(node, theirs, ours)| ToMember::OtherLine { node, theirs, ours }),
         1 => (nodes(), places()).prop_map(|(node, at)| ToMember::RunsTwice { node, at }),
@@ -353,6 +354,7 @@ fn att_05_a_payload_has_a_length_that_its_kind_may_have() {
     let limits = [
         (down(ToMember::Group(deliver)), PAYLOAD_BYTES_MAX),
         (down(ToMember::Package { package: none.clone(), resolves: None }), PACKAGE_BYTES_MAX),
+        (down(ToMember::Offered { package: none.clone() }), PACKAGE_BYTES_MAX),
         (down(ToMember::Item(none.clone())), ITEM_BYTES_MAX),
         (down(ToMember::Guest { from: NODE, payload: none }), LONG_FRAME_BYTES_MAX),
         (down(ToMember::Credit { group: GROUP, grant: Grant(1) }), 0),

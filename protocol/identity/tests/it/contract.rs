@@ -307,6 +307,7 @@ fn id_41_a_vote_says_what_it_is_about_over_which_decision_and_how_often_it_chang
         VoteKind::Rotate,
         VoteKind::Rejoin,
         VoteKind::Leave,
+        VoteKind::Retime,
     ];
     let mut encodings = BTreeSet::new();
     for kind in kinds {
@@ -324,7 +325,7 @@ fn id_41_a_vote_says_what_it_is_about_over_which_decision_and_how_often_it_chang
     let mut unknown = world.yes().encode();
     let at = unknown.len() - (32 + 4 + 1 + 8) - 1;
     assert_eq!(unknown[at], VoteKind::Admit as u8);
-    for kind in [0, 10, 255] {
+    for kind in [0, 11, 255] {
         unknown[at] = kind;
         assert!(matches!(VoteBody::decode(&unknown), Err(VoteError::WireContent(_))), "{kind}");
     }

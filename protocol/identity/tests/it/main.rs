@@ -30,4 +30,5 @@ mod policies;
 mod sets;
 mod suites;
 mod sybil;
+mod toml;
 mod vectors;

@@ -45,6 +45,24 @@ fn id_90_what_cannot_be_seen_or_stands_between_names_is_in_none() {
 }
 
 #[test]
+fn id_90_few_combining_marks_stand_on_a_letter_and_none_before() {
+    for name in ["q\u{323}\u{32d}\u{301}\u{308}", "นี่", "क्षि", "anna q\u{301}\u{301}\u{301}\u{301}b\u{301}"]
+    {
+        assert_eq!(is_made(name), Ok(()), "{name:?}");
+    }
+    for name in [
+        "q\u{323}\u{32d}\u{301}\u{308}\u{304}",
+        "anna q\u{301}\u{301}\u{301}\u{301}\u{301}",
+        "\u{301}anna",
+        "anna \u{301}ben",
+        "\u{301}",
+        "\u{93f}क",
+    ] {
+        assert_eq!(made(name), Err(NameError::Marks), "{name:?}");
+    }
+}
+
+#[test]
 fn id_91_names_that_look_alike_have_a_mark_and_their_keys_digits() {
     for (one, other) in [
         ("anna", "anna"),

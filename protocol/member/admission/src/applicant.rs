@@ -172,7 +172,7 @@ impl Applicant {
         match input {
             Input::Guest { from, payload } => self.answer(from, &payload, transcript, identity),
             Input::Clock(time) => {
-                self.clock = Some(time);
+                self.clock = Some(time).filter(|time| time.0 > 0);
                 Ok(())
             }
             // A node that was linked as a member's before does not answer strangers.

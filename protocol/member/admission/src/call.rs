@@ -6,7 +6,7 @@ use bytes::Bytes;
 use folkmoot_base::codec::{self, Wire};
 use folkmoot_base::{Instant, MemberId, NodeId, Persist, UnixTime};
 use folkmoot_identity::Identity;
-use folkmoot_transcript::Transcript;
+use folkmoot_transcript::{LIFE_SECONDS, Transcript};
 use std::collections::{BTreeSet, VecDeque};
 
 /// What one call works with: everything outside the parts.
@@ -31,6 +31,12 @@ impl Call<'_> {
     /// The time that a decision made now would have: our clock's, and the line's at least.
     pub(crate) fn time(&self) -> UnixTime {
         self.clock.unwrap_or_default().max(self.transcript.state().time())
+    }
+
+    /// The longest that an approval may last that is signed now: over the head, whose time may be
+    /// long past (LINE-13).
+    pub(crate) fn longest(&self) -> UnixTime {
+        UnixTime(self.time().0.saturating_add(LIFE_SECONDS))
     }
 
     /// The wall clock less what clocks may differ by: what ended before this has ended everywhere.

@@ -29,6 +29,9 @@ pub enum AdmissionError {
     /// `ADM-06` The request has admitted its holder before.
     #[error("the request of {0} has been used before (ADM-06)")]
     PeerUsed(MemberId),
+    /// `ADM-54` The guest is a member by an earlier request, or since a vote holds it.
+    #[error("{0} is a member already (ADM-54)")]
+    PeerIn(MemberId),
     /// `ADM-07` All places for open requests are taken: in the group, or for this contact.
     #[error("too many requests are open (at most {all} in all, {one} from one contact) (ADM-07)", all = limits::REQUESTS_MAX, one = crate::CONTACT_REQUESTS_MAX)]
     PeerTooManyRequests,

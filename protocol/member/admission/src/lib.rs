@@ -107,7 +107,7 @@ pub enum Input {
         /// What.
         payload: Bytes,
     },
-    /// The wall clock.
+    /// The wall clock; zero: there is none that counts.
     Clock(UnixTime),
     /// The time that `poll_timeout` named has come.
     Timeout,
@@ -169,6 +169,9 @@ pub enum Command {
     /// Take back what this member proposed or asked for; as a voter, its yes with it. As an
     /// applicant: ask no more, whatever the digest.
     Withdraw(Digest),
+    /// This member's person has seen the date that its clock shows, and says that it is right:
+    /// whoever alone is a quorum decides by a clock that is far ahead only then.
+    Date,
 }
 
 /// What goes out. Order counts.

@@ -72,11 +72,21 @@ impl Installed {
         self.members.contains(party) && !self.heard.contains(party)
     }
 
-    /// FLU-11: how far we delivered early messages of removed parties, if there are any.
-    pub(crate) fn reached(&self) -> Option<Reached> {
+    /// FLU-15 and FLU-11: that we leave this view, and how far we delivered early messages of
+    /// removed parties.
+    pub(crate) fn reached(&self) -> Reached {
         let gone = self.members.iter().enumerate().filter(|(_, party)| self.is_removed(party));
-        let parties = self.early.reach(gone);
-        (!parties.is_empty()).then_some(Reached { tag: self.tag, parties })
+        Reached { tag: self.tag, parties: self.early.reach(gone) }
+    }
+
+    /// FLU-15: those who move to a next view together with us. Somebody who has been in another
+    /// view meanwhile, as by a clock of its own that was wrong, is not among them.
+    fn together(&self, next: &Pending, danger: Mutant) -> BTreeSet<Party> {
+        let leaves = |party: &&Party| {
+            let said = next.flush_oks.get(*party).and_then(|said| said.reached.as_ref());
+            danger.is(Danger::FlushFromAnyView) || said.is_some_and(|left| left.tag == self.tag)
+        };
+        self.with_me.intersection(&next.members).filter(leaves).copied().collect()
     }
 
     /// FLU-11: what we kept of removed parties, and one of those that come along had delivered.
@@ -119,10 +129,9 @@ pub(crate) fn install(
     me: Party,
     danger: Mutant,
 ) -> (Installed, View) {
-    let Pending { view: id, members, cause, flush_oks, .. } = pending;
-    let mut together: BTreeSet<Party> =
-        before.map_or_else(BTreeSet::new, |before| before.with_me.intersection(&members).copied().collect());
+    let mut together = before.map_or_else(BTreeSet::new, |before| before.together(&pending, danger));
     together.insert(me);
+    let Pending { view: id, members, cause, flush_oks, .. } = pending;
     if danger.is(Danger::FlushWholeTransitional) {
         together.clone_from(&members);
     }

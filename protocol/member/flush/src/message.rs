@@ -2,7 +2,7 @@
 //!
 //! | frame | from → to | means |
 //! |---|---|---|
-//! | FLUSH_OK | each party, for the newest notice → all | I send no more in the view before; my transcript's heads digest; what the layer above brings along; how far I delivered early messages of removed parties; what I commit my receipt to |
+//! | FLUSH_OK | each party, for the newest notice → all | I send no more in the view before; my transcript's heads digest; what the layer above brings along; which view I leave, and how far I delivered early messages of parties removed from it; what I commit my receipt to |
 //! | FLUSH_RECV | each party, once in a view → all | I have installed it: here is my receipt |
 //! | Data | a party → all | a message of the layer above, in that view |
 //!
@@ -84,12 +84,12 @@ pub struct Reach {
     pub fifo: u32,
 }
 
-/// What a party delivered early of removed parties, in the view that it leaves.
+/// The view that a party leaves, and what it delivered early of removed parties in it.
 #[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 pub struct Reached {
-    /// Which view.
+    /// FLU-15: which view.
     pub tag: ViewTag,
-    /// By place, ascending.
+    /// By place, ascending; none if nobody was removed.
     pub parties: Vec<Reach>,
 }
 
@@ -105,8 +105,8 @@ pub struct FlushOk {
     /// What the sender's layer above brings into the view, up to [`BRINGS_BYTES_MAX`]; this layer
     /// does not look at it.
     pub brings: Blob,
-    /// FLU-11: if a notice removed parties of the view before, how far the sender delivered their
-    /// early messages.
+    /// FLU-15: the view that the sender leaves, if it has one; FLU-11: if a notice removed parties
+    /// of that view, how far the sender delivered their early messages.
     pub reached: Option<Reached>,
     /// The [`commitment`] to what the sender shows once it has installed the view.
     pub commitment: Digest,

@@ -95,7 +95,7 @@ impl Flush {
             return;
         }
         let (view, heads) = (pending.view, self.heads);
-        let reached = self.installed.as_ref().and_then(Installed::reached);
+        let reached = self.installed.as_ref().map(Installed::reached);
         let same = |FlushOk { view: of, heads: had, brings, reached: to, .. }: &FlushOk| {
             *of == view && *had == heads && *brings == self.brings && *to == reached
         };

@@ -1,5 +1,6 @@
 //! The commands that an application gives a member, and the events that it gets.
 
+use crate::SendError;
 use attach::Trace;
 use base::{
     Cause, Digest, GroupId, Head, Locator, MemberId, Mutant, NodeId, Party, Service, UnixTime, ViewId,
@@ -10,7 +11,7 @@ use folkmoot_admission::Closed;
 use folkmoot_attach as attach;
 use folkmoot_base as base;
 use folkmoot_identity::{Endorsement, Identity};
-use folkmoot_letters::{LetterEvent, LettersError, Standing};
+use folkmoot_letters::{LetterEvent, Standing};
 use folkmoot_session::Origin;
 
 /// The settings of a member.
@@ -143,14 +144,15 @@ pub enum Command {
         /// That line's decision at the fork.
         head: Head,
     },
-    /// Go over, alone, to another line of decisions, once a node that is on it shows it. What only
-    /// our line decided no longer holds here: [`Event::WentOver`].
+    /// Propose that the line's time goes back to the voters' clocks, and vote for it.
+    Retime,
+    /// Go over, alone, to another line of decisions, once somebody shows it: [`Event::WentOver`].
     Resolve {
-        /// A recent decision of that line.
+        /// A recent decision of that line; or one of ours, to apply it, or to go on from it by the
+        /// clock; or that of [`Event::Offered`], to go on without the decisions between.
         head: Head,
     },
-    /// `Expel`, `LeaveForGood`, `ChangeCharter` or `Electorate`, even if the members that stay can
-    /// then no longer admit, remove or decide.
+    /// `Expel`, `LeaveForGood`, `ChangeCharter` or `Electorate`, whatever it leaves behind.
     Forced(Box<Command>),
     /// Write a letter to a group that this member is not in, until it is answered.
     Write {
@@ -238,34 +240,6 @@ pub struct Proposal {
     pub voters: u32,
     /// The charter's rule on removals, with the votes so far in each part; `None` if none applies.
     pub rule: Option<String>,
-}
-
-/// Why a message was not sent. No part of it has been sent.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum SendError {
-    /// The group was not joined.
-    #[error("this member is not in that group: join it first")]
-    LocalNotJoined,
-    /// The message is longer than a message may be.
-    #[error("{0} bytes are more than a message may have")]
-    LocalTooLong(usize),
-    /// The message is longer than one that may be lost may be.
-    #[error("{0} bytes are more than an unreliable message may have (1 MiB): send it as reliable")]
-    LocalTooLongUnreliable(usize),
-    /// The view has no quorum of the electorate, and the charter allows such a side only to read,
-    /// or to do nothing.
-    #[error("this side of the split is a minority, and the charter does not let a minority send")]
-    LocalMinority,
-    /// The limit of what is held while a key is being agreed is reached.
-    #[error("there is no key yet, and no more can be held: wait for the next view")]
-    LocalHeldFull,
-    /// A letter or an answer that cannot be sent.
-    #[error("{0}")]
-    Letter(LettersError),
-    /// The member left the group, or was removed, before a key came.
-    #[error("the group was left before the message could be sealed")]
-    LocalLeft,
 }
 
 /// An event for the application.
@@ -444,6 +418,20 @@ pub enum Event {
     /// This member is on another line of decisions than before.
     WentOver {
         /// The head that it left.
+        left: Head,
+        /// Its head now.
+        head: Head,
+    },
+    /// Others have gone on to this decision, and nobody has shown this member the decisions
+    /// between. It does not skip them unless its person says so ([`Command::Resolve`]).
+    Offered {
+        /// The last decision that they show.
+        head: Head,
+    },
+    /// This member has gone on without the decisions between. It trusts the quorums of voters that
+    /// committed to them, and has not counted the approvals itself.
+    Skipped {
+        /// The last decision before.
         left: Head,
         /// Its head now.
         head: Head,

@@ -1,6 +1,7 @@
-//! Why a member does not start.
+//! Why a member does not start, and why it does not send a message.
 
 use folkmoot_admission::AdmissionError;
+use folkmoot_letters::LettersError;
 use folkmoot_transcript::ItemError;
 
 /// What is wrong with the data that a member starts from. Nothing that a peer sends ends a member.
@@ -48,4 +49,32 @@ fn after_office(error: &AdmissionError) -> &'static str {
         }
         _ => "",
     }
+}
+
+/// Why a message was not sent. No part of it has been sent.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SendError {
+    /// The group was not joined.
+    #[error("this member is not in that group: join it first")]
+    LocalNotJoined,
+    /// The message is longer than a message may be.
+    #[error("{0} bytes are more than a message may have")]
+    LocalTooLong(usize),
+    /// The message is longer than one that may be lost may be.
+    #[error("{0} bytes are more than an unreliable message may have (1 MiB): send it as reliable")]
+    LocalTooLongUnreliable(usize),
+    /// The view has no quorum of the electorate, and the charter allows such a side only to read,
+    /// or to do nothing.
+    #[error("this side of the split is a minority, and the charter does not let a minority send")]
+    LocalMinority,
+    /// The limit of what is held while a key is being agreed is reached.
+    #[error("there is no key yet, and no more can be held: wait for the next view")]
+    LocalHeldFull,
+    /// A letter or an answer that cannot be sent.
+    #[error("{0}")]
+    Letter(LettersError),
+    /// The member left the group, or was removed, before a key came.
+    #[error("the group was left before the message could be sealed")]
+    LocalLeft,
 }

@@ -10,6 +10,7 @@ use folkmoot_admission::Input;
 use folkmoot_attach::{Lacking, ToMember};
 use folkmoot_base as base;
 use folkmoot_letters::is_guest_message;
+use folkmoot_transcript::Transcript;
 
 impl Member {
     pub(crate) fn hear_node(&mut self, now: Instant, message: ToMember, entropy: &mut dyn Entropy) {
@@ -17,6 +18,7 @@ impl Member {
             ToMember::Group(indication) => self.hear_group(now, indication, entropy),
             ToMember::Item(item) => self.item(now, item, entropy),
             ToMember::Package { package, resolves } => self.package(now, &package, resolves, entropy),
+            ToMember::Offered { package } => self.offered(&package),
             ToMember::Guest { from, payload } if is_guest_message(&payload) => {
                 self.guest_word(now, from, payload, entropy);
             }
@@ -93,6 +95,7 @@ impl Member {
         self.sight.lacking = None;
         self.event(Event::Configuration { nodes });
         self.ask_again(now);
+        self.judge_again(now, entropy, Transcript::ask_again);
         self.ask_door(now, Input::Regrouped, entropy);
     }
 

@@ -2,18 +2,20 @@
 //! decides which.
 
 use crate::api::{Command, Event};
-use crate::{Member, MemberError};
+use crate::{Ahead, Member, MemberError};
 use base::{Cause, Digest, Entropy, GroupId, Head, Instant, MemberId, Says, StoreKey, UnixTime};
 use bytes::Bytes;
 use folkmoot_admission::{self as admission, Admission, Applicant, Authority, OFFICE_TABLE};
 use folkmoot_attach::{ToNode, UpperOutput};
 use folkmoot_base as base;
 use folkmoot_identity::REVOKED_TABLE;
-use folkmoot_transcript::{Change, EXPIRE_SECONDS, Effect, Ending, Force, Former, Item, Taken};
+use folkmoot_transcript::{
+    Change, Effect, Ending, Force, Former, Item, Standing, Taken, Transcript, shown_by_package,
+};
 use std::collections::BTreeSet;
 
-/// Most ends of terms that wait for our clock.
-const EARLY_MAX: usize = 64;
+/// How far our clock may be behind our node's, which hears it at other moments, in seconds.
+const BEHIND_SECONDS: u64 = 2;
 
 /// The side of admission on which we are.
 pub(crate) enum Joining {
@@ -154,7 +156,7 @@ impl Member {
 
     /// Tells a new side of admission the time, and what was linked and configured before it.
     fn tell_links(&mut self, now: Instant, entropy: &mut dyn Entropy) {
-        self.ask_door(now, admission::Input::Clock(self.sight.clock), entropy);
+        self.ask_door(now, admission::Input::Clock(self.sight.time().unwrap_or_default()), entropy);
         for (node, host) in self.sight.reached() {
             self.ask_door(now, admission::Input::LinkUp { node, host }, entropy);
         }
@@ -200,14 +202,15 @@ impl Member {
             Command::Forced(command) if matches!(*command, Command::LeaveForGood) => {
                 admission::Command::Leave(Force::Yes)
             }
-            Command::Forced(command) => match change(*command) {
+            Command::Forced(command) => match self.change(*command) {
                 Some(change) => admission::Command::Propose(Effect { change, force: Force::Yes }),
                 None => return self.event(Event::Refused { reason: "a vote cannot decide that".into() }),
             },
             command @ (Command::ChangeCharter { .. }
             | Command::Electorate { .. }
-            | Command::Rejoin { .. }) => {
-                let Some(change) = change(command) else { return };
+            | Command::Rejoin { .. }
+            | Command::Retime) => {
+                let Some(change) = self.change(command) else { return };
                 admission::Command::Propose(change.into())
             }
             Command::Join { .. }
@@ -216,7 +219,7 @@ impl Member {
             | Command::SendMany { .. }
             | Command::Refresh { .. } => return,
             Command::Logged(record) => return self.ask_door(now, admission::Input::Logged(record), entropy),
-            Command::Resolve { head } => return self.resolve(head),
+            Command::Resolve { head } => return self.resolve(now, head, entropy),
             Command::Write { .. } | Command::Answer { .. } | Command::Dial(_) => return,
         };
         if matches!(self.joining, Joining::Elsewhere) {
@@ -236,9 +239,20 @@ impl Member {
         self.event(Event::Refused { reason });
     }
 
-    /// Our person goes over to another line. We go once a node that is on it shows it.
-    fn resolve(&mut self, head: Head) {
-        if self.transcript.line().forks().is_empty() {
+    /// Our person goes over to another line. We go once a node that is on it shows it. Or it takes
+    /// what waits for the clock; or lets us go on from our head by the date that the clock shows,
+    /// or skip.
+    fn resolve(&mut self, now: Instant, head: Head, entropy: &mut dyn Entropy) {
+        if self.transcript.ahead().iter().any(|one| one.head() == head) {
+            self.tell_node(ToNode::Resolve(self.home, head));
+            let taken = self.transcript.take_ahead_of_clock();
+            return self.taken(now, Bytes::new(), taken, entropy);
+        }
+        if self.asks_date().is_some() && head == self.transcript.state().head() {
+            return self.ask_door(now, admission::Input::Command(admission::Command::Date), entropy);
+        }
+        let offered = self.offers().last().is_some_and(|last| last.head == head);
+        if self.transcript.line().forks().is_empty() && !offered {
             let reason = "no other line of decisions has been shown to this member".into();
             return self.event(Event::Refused { reason });
         }
@@ -306,26 +320,47 @@ impl Member {
     }
 
     /// An item has its place in the order: verify it here too, and act on what it changes. A node
-    /// that hands up the end of a term has judged it by its clock; ours may be a little behind.
+    /// that hands up a Past has judged it by its clock; ours may be a little behind.
     pub(crate) fn item(&mut self, now: Instant, item: Bytes, entropy: &mut dyn Entropy) {
-        let clock = self.sight.clock;
-        let clock = (clock.0 > 0).then(|| UnixTime(clock.0.saturating_add(EXPIRE_SECONDS)));
+        let clock = self.sight.time().map(|clock| UnixTime(clock.0.saturating_add(BEHIND_SECONDS)));
         let taken = match self.transcript.take(&item, clock) {
             Ok(taken) => taken,
             Err(error) => return self.refuse("transcript", &error),
         };
-        if taken.new {
+        if let Ok(Item::Past { time }) = Item::decode(&item)
+            && time > self.transcript.set().past()
+        {
+            self.early = self.early.max(time);
+        }
+        if taken.new || !taken.went.is_empty() {
             self.taken(now, item, taken, entropy);
-        } else if matches!(Item::decode(&item), Ok(Item::Expire { .. })) && self.early.len() < EARLY_MAX {
-            // Our clock is behind our node's. It is taken when ours has come to it.
-            self.early.push(item);
         }
     }
 
-    /// Takes the ends of terms that our clock had not come to.
+    /// Takes what our clock had not come to: our node has it.
     pub(crate) fn take_early(&mut self, now: Instant, entropy: &mut dyn Entropy) {
-        for item in core::mem::take(&mut self.early) {
+        for item in self.sight.time().map_or_else(Vec::new, |clock| self.transcript.due(clock)) {
             self.item(now, item, entropy);
+        }
+        let past = core::mem::take(&mut self.early);
+        if past > self.transcript.set().past() && past > self.transcript.state().time() {
+            self.item(now, Item::Past { time: past }.encode().into(), entropy);
+        }
+    }
+
+    /// Has the clock judge again what it or the store has let in: at a start and when it goes back
+    /// ([`Transcript::ask_at_start`]), and before we agree with others ([`Transcript::ask_again`]).
+    pub(crate) fn judge_again(
+        &mut self,
+        now: Instant,
+        entropy: &mut dyn Entropy,
+        judge: fn(&mut Transcript, UnixTime) -> Taken,
+    ) {
+        let Some(clock) = self.sight.time() else { return };
+        let mark = self.transcript.mark();
+        let taken = judge(&mut self.transcript, clock);
+        if self.transcript.mark() != mark {
+            self.taken(now, Bytes::new(), taken, entropy);
         }
     }
 
@@ -338,15 +373,31 @@ impl Member {
         entropy: &mut dyn Entropy,
     ) {
         let left = self.transcript.state().head();
-        let taken = match self.transcript.take_package(package, resolves) {
+        let clock = self.sight.time();
+        let taken = match self.transcript.take_package(package, resolves, clock) {
             Ok(taken) => taken,
             Err(error) => return self.refuse("transcript", &error),
         };
         let head = self.transcript.state().head();
         if self.transcript.state().decision_at(left.number).is_some_and(|now| now != left) {
             self.event(Event::WentOver { left, head });
+        } else if self.transcript.skipped().is_some_and(|skipped| (skipped.from, skipped.to) == (left, head))
+        {
+            self.event(Event::Skipped { left, head });
         }
         self.taken(now, Bytes::new(), taken, entropy);
+    }
+
+    /// `LINE-78`: our node has not gone on by this package, and our person may. We look ourselves
+    /// whether it stands.
+    pub(crate) fn offered(&mut self, package: &[u8]) {
+        let shown = shown_by_package(package);
+        let Some(head) = shown.last().map(Standing::head) else { return };
+        if let Err(error) = self.transcript.clone().take_package(package, Some(head), None) {
+            return self.refuse("transcript", &error);
+        }
+        self.offered = shown.iter().map(Ahead::from).collect();
+        self.event(Event::Offered { head });
     }
 
     fn taken(&mut self, now: Instant, item: Bytes, taken: Taken, entropy: &mut dyn Entropy) {
@@ -425,18 +476,19 @@ impl Member {
             self.event(Event::Expelled { member: *member });
         }
     }
-}
 
-/// The change that a command asks for.
-fn change(command: Command) -> Option<Change> {
-    let blob = |text: String| base::Blob::from(text.into_bytes());
-    match command {
-        Command::Expel { member } => Some(Change::Remove { member }),
-        Command::ChangeCharter { field, value } => {
-            Some(Change::Charter { field: blob(field), value: blob(value) })
+    /// The change that a command asks for.
+    fn change(&self, command: Command) -> Option<Change> {
+        let blob = |text: String| base::Blob::from(text.into_bytes());
+        match command {
+            Command::Expel { member } => Some(Change::Remove { member }),
+            Command::ChangeCharter { field, value } => {
+                Some(Change::Charter { field: blob(field), value: blob(value) })
+            }
+            Command::Electorate { voters } => Some(Change::Electorate { voters }),
+            Command::Rejoin { head } => Some(Change::Rejoin { head }),
+            Command::Retime => Some(Change::Retime { head: self.transcript.state().head() }),
+            _ => None,
         }
-        Command::Electorate { voters } => Some(Change::Electorate { voters }),
-        Command::Rejoin { head } => Some(Change::Rejoin { head }),
-        _ => None,
     }
 }

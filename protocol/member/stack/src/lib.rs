@@ -30,9 +30,10 @@ mod said;
 
 mod spoils;
 mod status;
+mod times;
 
-pub use api::{Command, Config, Event, Petition, Proposal, SendError};
-pub use error::MemberError;
+pub use api::{Command, Config, Event, Petition, Proposal};
+pub use error::{MemberError, SendError};
 pub use folkmoot_admission::{
     AuthorityStatus, Closed, DealerState, Office, ShareStatus, ShareWay, keep_endorsement, keep_voucher,
 };
@@ -41,6 +42,7 @@ pub use folkmoot_session::Origin;
 pub use outcome::{Awaits, Counting, Outcome, Stands};
 pub use spoils::Spoils;
 pub use status::Told;
+pub use times::{Ahead, Times};
 
 use attach::credit::Purse;
 use attach::{ToNode, Upper, UpperOutput};
@@ -55,7 +57,7 @@ use folkmoot_attach as attach;
 use folkmoot_base as base;
 use folkmoot_identity::{MessageError, Prover, Signature, SignedMessage, Stamp};
 use folkmoot_letters::{Desk, Writer};
-use folkmoot_transcript::Transcript;
+use folkmoot_transcript::{PAST_TAKEN_SECONDS, Transcript};
 use group_stack::GroupStack;
 use join::Joining;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -72,8 +74,11 @@ pub struct Member {
     /// The group that the charter founds: where admission messages go.
     home: GroupId,
     transcript: Transcript,
-    /// Ends of terms that our node has taken and our clock has not come to.
-    early: Vec<Bytes>,
+    /// What others have shown for the decisions between, and our person may take: each with its
+    /// date and committers, the last one at the end.
+    offered: Vec<Ahead>,
+    /// A Past that our node has taken and our clock has not come to.
+    early: UnixTime,
     joining: Joining,
     /// Whether it was told to ask for admission: it asks again once its certificate has run out.
     wants_in: bool,
@@ -124,9 +129,10 @@ impl Member {
     /// [`MemberError`]: votes in the store are not valid.
     pub fn with_transcript(
         config: Config,
-        transcript: Transcript,
+        mut transcript: Transcript,
         stored: &[(StoreKey, Bytes)],
     ) -> Result<Self, MemberError> {
+        transcript.leave_to_node();
         let me = config.identity.member();
         let instances = stored.iter().filter(|(key, _)| key.table == "keying").filter_map(|(key, value)| {
             let group: [u8; 32] = (*key.key).try_into().ok()?;
@@ -135,7 +141,8 @@ impl Member {
         let mut member = Self {
             me,
             home: transcript.group(),
-            early: Vec::new(),
+            offered: Vec::new(),
+            early: UnixTime(0),
             joining: if config.port == 0 { Joining::Closed } else { Joining::Elsewhere },
             wants_in: false,
             desk: Desk::default(),
@@ -151,7 +158,7 @@ impl Member {
             far: false,
             purses: BTreeMap::new(),
             pool: base::Pool::default(),
-            sight: status::Sight::default(),
+            sight: status::Sight::new(config.identity.certificate().not_before()),
             refused: 0,
             ended: outcome::Ended::load(stored),
             spoils: Spoils::default(),
@@ -290,9 +297,15 @@ impl Upper for Member {
     }
 
     fn clock(&mut self, now: Instant, time: UnixTime, entropy: &mut dyn Entropy) {
+        let before = self.sight.time();
         self.sight.clock = time;
+        let back = |before: UnixTime| time.0.saturating_add(PAST_TAKEN_SECONDS) < before.0;
+        if before.is_none_or(back) {
+            self.judge_again(now, entropy, Transcript::ask_at_start);
+        }
         self.take_early(now, entropy);
         self.tell_present(now, entropy);
+        let time = self.sight.time().unwrap_or_default();
         self.ask_door(now, folkmoot_admission::Input::Clock(time), entropy);
     }
 

@@ -1,7 +1,8 @@
 //! The way down: what the application sends is sealed, tagged with the view, and handed to the
 //! node.
 
-use crate::api::{Command, Event, SendError};
+use crate::SendError;
+use crate::api::{Command, Event};
 use crate::group_stack::{GroupStack, Manner};
 use crate::{Member, message};
 use base::limits::{MESSAGE_BYTES_MAX, UNRELIABLE_BYTES_MAX};

@@ -2,7 +2,8 @@
 //! anyone outside the group writes.
 
 use crate::Member;
-use crate::api::{Event, SendError};
+use crate::SendError;
+use crate::api::Event;
 use crate::group_stack::{GroupStack, Manner};
 use base::{Digest, Entropy, GroupId, Instant, NodeId, Party, Service};
 use bytes::Bytes;

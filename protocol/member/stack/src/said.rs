@@ -185,6 +185,7 @@ impl Member {
             }
             Change::Rotate { member, .. } => format!("give {} another key", told.name(member)),
             Change::Rejoin { head } => format!("go over to the other line of decisions, at {head}"),
+            Change::Retime { .. } => "take the time of the decisions back to the voters' clocks".to_owned(),
         };
         if effect.is_forced() {
             format!("{plain}, even if some decisions are impossible then")

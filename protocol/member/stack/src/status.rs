@@ -12,7 +12,7 @@ use folkmoot_base as base;
 use folkmoot_flush::Phase;
 use folkmoot_identity::{RevocationList, names};
 use folkmoot_keying::State;
-use folkmoot_transcript::Ending;
+use folkmoot_transcript::{Ending, is_clock};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Most peers that are remembered after they fell silent.
@@ -21,7 +21,10 @@ const SILENT_MAX: usize = base::limits::MEMBERS_MAX;
 /// What this member has seen of its peers.
 #[derive(Debug, Default)]
 pub(crate) struct Sight {
+    /// What the wall clock says.
     pub(crate) clock: UnixTime,
+    /// When our identity was made: an earlier clock is none, as it is at our node.
+    pub(crate) begun: UnixTime,
     pub(crate) configuration: Vec<NodeId>,
     pub(crate) lacking: Option<Lacking>,
     /// The members in the group's view, as admission was told.
@@ -34,6 +37,16 @@ pub(crate) struct Sight {
 }
 
 impl Sight {
+    /// Nothing yet, of a member whose identity was made then.
+    pub(crate) fn new(begun: UnixTime) -> Self {
+        Self { begun, ..Self::default() }
+    }
+
+    /// The time, if there is a clock that counts.
+    pub(crate) fn time(&self) -> Option<UnixTime> {
+        Some(self.clock).filter(|clock| is_clock(*clock, self.begun))
+    }
+
     pub(crate) fn up(&mut self, peer: Reached) {
         self.silent.remove(&peer.node);
         self.up.insert(peer.node, peer.at);
@@ -150,6 +163,12 @@ impl Member {
             Joining::Office(authority) => authority.revocations(),
             Joining::Elsewhere | Joining::Closed | Joining::Outside(_) => None,
         }
+    }
+
+    /// `LINE-95`: whether the next decision asks our person for the date.
+    pub(crate) fn asks_date(&self) -> Option<bool> {
+        let Joining::Inside(admission) = &self.joining else { return None };
+        admission.asks_date(&self.transcript)
     }
 
     /// The status of its signing sessions, in which several members make one share or one signature

@@ -89,6 +89,9 @@ impl Node {
         let patience = self.ring.patience();
         self.patience.begin(now, patience);
         self.records.provide_anew();
+        if members.len() > 1 {
+            self.records.shares_ring(&mut self.out);
+        }
         self.tell_mark(true);
         let records = &self.records;
         self.group.regular(id, &members, &|member: MemberId| records.holds(member));
@@ -114,8 +117,9 @@ impl Node {
         }
         self.end(now, taken, entropy);
         if taken.advanced {
+            self.way.passed(self.records.head().number);
             let (records, mut orders) = self.ordering();
-            records.order_ends(&mut orders);
+            records.order_due(&mut orders);
         }
         self.judge_all(now);
     }

@@ -81,7 +81,13 @@ impl Ground for Node {
             return;
         }
         let (records, mut orders) = self.ordering();
-        records.hear_clock(time, &mut orders);
+        let started = records.hear_clock(time, &mut orders);
+        if let Some(taken) = started {
+            self.apply(now, &taken, entropy);
+        }
+        if !self.peers.is_alone() {
+            self.records.shares_ring(&mut self.out);
+        }
         self.carried.iter_mut().for_each(|charter| charter.hear_clock(time, &mut self.out));
         self.settle(now, entropy);
     }

@@ -85,6 +85,9 @@ impl Node {
             ring::Output::Trace(change) => {
                 if change.phase == ring::Phase::Gather {
                     self.keep_company(now, &[], entropy);
+                    if let Some(taken) = self.records.ask_clock_again() {
+                        self.apply(now, &taken, entropy);
+                    }
                 }
                 self.out.trace("ring", change.to_string());
             }

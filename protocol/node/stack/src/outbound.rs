@@ -29,7 +29,7 @@ impl Node {
                 return;
             }
             ToNode::Dial(at) => return self.dial(now, at, entropy),
-            ToNode::Resolve(charter, head) => return self.resolve(now, charter, head),
+            ToNode::Resolve(charter, head) => return self.resolve(now, charter, head, entropy),
         };
         if let Err(error) = done {
             self.out.refuse("group", &error);

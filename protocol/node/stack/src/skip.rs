@@ -16,15 +16,18 @@ use crate::message::Sync;
 use crate::parts::Package;
 use base::{Entropy, GroupId, Head, Instant, NodeId};
 use bytes::Bytes;
+use folkmoot_attach::ToMember;
 use folkmoot_base as base;
+use folkmoot_transcript::{ItemError, shown_by_package};
 
 impl Node {
     /// A package came. It is tried on a copy before anything is left for it.
-    pub(crate) fn package_came(&mut self, from: NodeId, package: Bytes) {
+    pub(crate) fn package_came(&mut self, now: Instant, from: NodeId, package: Bytes) {
         let resolves = self.way.resolves();
         match self.records.try_package(&package, resolves, &mut self.out) {
             Ok(true) => self.way.leads(Package { bytes: package, resolves }),
             Ok(false) => {}
+            Err(error) if error.needs_person() => self.offered(now, from, package, &error),
             Err(error) => {
                 let text = format!(
                     "{from} sent a package that is refused (NODE-14, NODE-15): {}",
@@ -32,6 +35,17 @@ impl Node {
                 );
                 self.out.refuse("transcript", &text);
             }
+        }
+    }
+
+    /// `LINE-78`: a package stands, and only our person may take it. Our members show it.
+    fn offered(&mut self, now: Instant, from: NodeId, package: Bytes, error: &ItemError) {
+        let Some(last) = shown_by_package(&package).pop() else { return };
+        if self.way.offer(now, last.head(), &package) {
+            let text = format!("{from} sent a package that waits for our person (NODE-14): {error}");
+            self.out.trace("transcript", text);
+            let charter = self.records.transcript().group();
+            self.out.tell_of(&charter, ToMember::Offered { package });
         }
     }
 
@@ -55,7 +69,17 @@ impl Node {
 
     /// Our person goes over to the line of this head. Whose charter the ring only carries has
     /// nothing to say on the ring's line, and is led over nowhere here.
-    pub(crate) fn resolve(&mut self, now: Instant, charter: GroupId, head: Head) {
+    pub(crate) fn resolve(&mut self, now: Instant, charter: GroupId, head: Head, entropy: &mut dyn Entropy) {
+        if charter == self.records.transcript().group()
+            && let Some(taken) = self.records.take_ahead(&head, &mut self.out)
+        {
+            return self.apply(now, &taken, entropy);
+        }
+        if charter == self.records.transcript().group()
+            && let Some(bytes) = self.way.offered(&head)
+        {
+            return self.way.leads(Package { bytes, resolves: Some(head) });
+        }
         if charter != self.records.transcript().group() {
             let text = "nobody is led over to another line of a charter that a ring only carries";
             return self.out.refuse("node", &text);

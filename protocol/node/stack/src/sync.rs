@@ -151,13 +151,13 @@ impl Node {
 
     /// A piece of a long item, or of a package.
     fn piece_came(&mut self, now: Instant, from: NodeId, piece: (Digest, u16, u16), bytes: &[u8]) {
-        if !self.peers.is_linked(&from) {
+        if !self.peers.is_linked(&from) || self.way.knows(now, &piece.0) {
             return;
         }
         match self.pieces.came(now, from, piece, bytes, (&self.records, &mut self.out)) {
             Piece::Idle => {}
             Piece::Next(want) => self.send_sync(now, from, &want),
-            Piece::Whole(package) if is_package(&package) => self.package_came(from, package),
+            Piece::Whole(package) if is_package(&package) => self.package_came(now, from, package),
             Piece::Whole(item) => self.items_came(now, from, &[Blob(item)]),
         }
     }

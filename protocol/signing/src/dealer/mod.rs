@@ -17,8 +17,9 @@ mod shoup;
 
 use crate::base::{Entropy, MemberId, Secret};
 use crate::frost::{self, FrostShare, FrostSharing, edwards_key};
+use crate::hedge::Hedged;
 use crate::run::{Fault, FaultKind};
-use crate::sharing::{self, Share, Sharing, p256_key};
+use crate::sharing::{self, Share, Sharing, listed, p256_key, sorted};
 use crate::{Edwards, GroupKey, P256, Scheme, SigningError};
 use dealt::no_secret;
 use secret::GroupSecret;
@@ -77,6 +78,11 @@ pub fn deal(
     holders: &[MemberId],
     entropy: &mut dyn Entropy,
 ) -> Result<Dealt, Fault> {
+    // `DEAL-12`: a holder that knew the polynomial's other terms would have the secret from its
+    // share.
+    let count = (threshold as u64).to_be_bytes();
+    let purpose: [&[u8]; 4] = [b"folkmoot dealer v1", &[0], &count, &listed(&sorted(holders)?)];
+    let entropy = &mut Hedged::new(secret.clone(), &purpose, entropy);
     match scheme {
         Scheme::TsDsa => {
             let secret = GroupSecret::<P256>::decode(secret).ok_or_else(no_secret)?;

@@ -3,12 +3,15 @@
 //!
 //! Nonces are drawn when the run starts, exist in it alone, sign once, and are erased before the
 //! part is sent. A run that ends without a signature erases them too. They are never written
-//! anywhere. The caller must not give two runs the same entropy.
+//! anywhere. Run, signers, share-epoch and message are known before they are drawn, and stand
+//! behind them with the share: where entropy repeats, others of these have other nonces. One run
+//! that is begun twice with one entropy has the same, so the caller names no two runs alike.
 
 use super::entropy::Asked;
 use super::library::{Signers, key_package, public_package, verifying_key};
 use super::{FrostShare, FrostSharing};
-use crate::base::{Digest, Entropy, MemberId, digest};
+use crate::base::{Danger, Digest, Entropy, MemberId, Mutant, Secret, digest};
+use crate::hedge::Hedged;
 use crate::run::whole_round;
 use crate::sharing::{each, said, to_all, wrong_signers};
 use crate::{Fault, FaultKind, Incoming, Next, Outgoing, Run, RunId};
@@ -29,6 +32,7 @@ pub struct Sign {
     signers: Signers,
     message: Vec<u8>,
     stage: Stage,
+    danger: Mutant,
 }
 
 enum Stage {
@@ -62,11 +66,29 @@ impl Sign {
         let key = key_package(sharing, share).map_err(|error| signers.fault(&error))?;
         let tag = tag(&run, &members, &[&sharing.epoch(), message]);
         let (sharing, message) = (sharing.clone(), message.to_vec());
-        Ok(Self { sharing, key, tag, signers, message, stage: Stage::Idle })
+        Ok(Self { sharing, key, tag, signers, message, stage: Stage::Idle, danger: Mutant::NONE })
+    }
+
+    /// The same, without its rule: for tests that show what it is for.
+    #[must_use]
+    pub fn with_danger(self, danger: Mutant) -> Self {
+        Self { danger, ..self }
+    }
+
+    /// `FRO-17`: the library draws nonces from share and entropy alone. Where entropy repeats,
+    /// three parts with the same nonces are three equations, and the share follows.
+    fn draw(&self, entropy: &mut dyn Entropy) -> (SigningNonces, SigningCommitments) {
+        let share = self.key.signing_share();
+        if self.danger.is(Danger::SigningNonceUnhedged) {
+            return round1::commit(share, &mut Asked(entropy));
+        }
+        let purpose: [&[u8]; 3] = [b"folkmoot frost nonces v1", &[0], &self.tag];
+        let mut hedged = Hedged::new(Secret::new(share.serialize()), &purpose, entropy);
+        round1::commit(share, &mut Asked(&mut hedged))
     }
 
     fn begin(&self, entropy: &mut dyn Entropy) -> Result<(SigningNonces, Outgoing), Error> {
-        let (nonces, commitments) = round1::commit(self.key.signing_share(), &mut Asked(entropy));
+        let (nonces, commitments) = self.draw(entropy);
         let mut message = self.tag.to_vec();
         for commitment in [commitments.hiding(), commitments.binding()] {
             message.extend(commitment.serialize()?);

@@ -59,7 +59,7 @@ pub(crate) struct Dealing<G: PrimeGroup> {
     second: G::Element,
     stage: Stage,
     constant: Option<Secret<G::Scalar>>,
-    /// What stands behind all that this dealer draws, if it has a secret already.
+    /// What stands behind all that this dealer draws, beside the context: a secret, or nothing.
     hedge: Option<Secret<Vec<u8>>>,
     deals: Vec<Deal<G>>,
     opening: Vec<u8>,
@@ -90,10 +90,10 @@ impl<G: PrimeGroup> Dealing<G> {
         }
     }
 
-    /// With this secret behind all that is drawn.
-    pub(crate) fn hedged(mut self, key: Secret<Vec<u8>>) -> Self {
-        self.hedge = Some(key);
-        self
+    /// With this secret, which may be empty, and the context behind all that is drawn; without
+    /// either if there is none.
+    pub(crate) fn hedged(self, hedge: Option<Secret<Vec<u8>>>) -> Self {
+        Self { hedge, ..self }
     }
 
     fn deal(&mut self, entropy: &mut dyn Entropy) -> Outgoing {

@@ -10,7 +10,7 @@
 use super::dealing::{Dealing, Dealt, Plan};
 use super::{Form, Holding, Share, Sharing, context, listed, sorted, wrong_signers};
 use crate::PrimeGroup;
-use crate::base::{Entropy, MemberId, Secret};
+use crate::base::{Danger, Entropy, MemberId, Mutant, Secret};
 use crate::run::{Fault, FaultKind, Incoming, Next, Run, RunId};
 use std::collections::BTreeMap;
 
@@ -41,7 +41,20 @@ impl<G: PrimeGroup> Joint<G> {
             forms: vec![Form::Open(threshold)],
             expected: BTreeMap::new(),
         };
-        Ok(Self::of(plan, me, None))
+        let mut joint = Self::of(plan, me, None);
+        // `SHR-29`: there is no secret yet to stand behind what is drawn, but there is a run. Where
+        // entropy repeats, one nonce would answer two runs' challenges, and the secret follows.
+        joint.dealing = joint.dealing.hedged(Some(Secret::new(Vec::new())));
+        Ok(joint)
+    }
+
+    /// The same, without its rule: for tests that show what it is for.
+    #[must_use]
+    pub fn with_danger(self, danger: Mutant) -> Self {
+        if danger.is(Danger::SigningNonceUnhedged) {
+            return Self { dealing: self.dealing.hedged(None), ..self };
+        }
+        self
     }
 
     /// A dealing of one open polynomial, whose constant term is given or drawn.

@@ -159,8 +159,7 @@ impl<G: DsaGroup> Signing<G> {
             forms: FORMS(sharing.threshold()).to_vec(),
             expected: BTreeMap::new(),
         };
-        let dealing = Dealing::new(plan, me, None);
-        let dealing = if G::HEDGES { dealing.hedged(share_bytes(share)) } else { dealing };
+        let dealing = Dealing::new(plan, me, None).hedged(G::HEDGES.then(|| share_bytes(share)));
         Ok(Self {
             context,
             me,

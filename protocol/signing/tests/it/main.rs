@@ -24,6 +24,7 @@ mod kit;
 mod member_keys;
 mod openssl;
 mod plain_kinds;
+mod repeats;
 mod sharing;
 mod sharing_lies;
 mod shoup;

@@ -1,8 +1,10 @@
 //! What the owner of a ballot proposes.
 
-use super::{BallotMessage, BallotOutput, Ballots, Look, SKEW_SECONDS};
+use super::judge::{is_bare, moves, past_is_ahead};
+use super::known::{is_retime, may_hold, time_of};
+use super::{Ballots, Look, SKEW_SECONDS};
 use crate::proposal::{Promise, Proposal, Stage, Statement, highest, promises_digest};
-use crate::{Approved, Batch, Change, EFFECTS_MAX, Effect, HOLDS_MAX, IDLE_SECONDS, REFUSALS_MAX, State};
+use crate::{Approved, Batch, Change, EFFECTS_MAX, Effect, HOLDS_MAX, REFUSALS_MAX, State};
 use core::time::Duration;
 use folkmoot_base::{Danger, Digest, UnixTime};
 use folkmoot_signing::shared;
@@ -65,35 +67,47 @@ impl Ballots {
         let proposal = Proposal { decision, stages };
         self.record.proposed = Some(proposal.clone());
         self.persist();
-        self.out.push_back(BallotOutput::Send(BallotMessage::Proposal(proposal.clone())));
+        self.say_proposal(proposal.clone());
         self.proposals.insert(proposal.report(), proposal);
         self.commit_all(look);
     }
 
+    /// What there is to decide. Nothing at all is proposed only where this voter would judge that.
     fn fresh(&mut self, look: &Look<'_>) -> Option<crate::Decision> {
-        let time = look.clock.max(look.state.time());
-        if time.0 > look.clock.0.saturating_add(SKEW_SECONDS) {
+        let time = time_of(look);
+        if time.0 > look.clock.0.saturating_add(SKEW_SECONDS) || self.is_held(look.state, time) {
             return None;
         }
         let batch = self.batch(look, time);
-        look.state.decide(batch, |request| Self::admit(look, request)).ok().map(|(decision, _)| decision)
+        let decided = look.state.decide(batch, |request| Self::admit(look, request));
+        let (decision, after) = decided.ok()?;
+        let does = !is_bare(&decision) || moves(look.state, &after);
+        (does || self.may_be_empty(look, time)).then_some(decision)
     }
 
     /// Everything that can be decided now, up to the bounds. Effects in the order of their names,
-    /// each that still stands after those before it.
+    /// each that still stands after those before it. A decision whose time goes back has the effect
+    /// that allows it in any case: the last one, since nothing that was approved before it stands
+    /// after it.
     fn batch(&mut self, look: &Look<'_>, time: UnixTime) -> Batch {
         let entries = self.entries(look);
-        let approved = look.set.approved(look.state, time).into_iter();
-        let approved = approved.filter(|approved| !self.waits(look, &approved.effect));
-        let holds = entries.held.iter().copied().take(HOLDS_MAX).collect();
+        let held = entries.held.iter().filter(|request| may_hold(look, request, time));
+        let holds = held.copied().take(HOLDS_MAX).collect();
         let refusals = entries.refused.iter().take(REFUSALS_MAX).cloned().collect();
-        let mut batch = Batch { time, effects: Vec::new(), holds, refusals };
+        let goes_back = |one: &Approved| time < look.state.time() && is_retime(look, one);
+        let (back, approved): (Vec<Approved>, Vec<Approved>) =
+            look.set.approved(look.state, time).into_iter().partition(goes_back);
+        let first = EFFECTS_MAX.saturating_sub(back.len());
+        let mut batch = Batch { time, effects: back, holds, refusals };
+        let mut place = 0;
         for approved in approved {
+            if place >= first || self.waits(look, &approved.effect) {
+                continue;
+            }
             let mut longer = batch.clone();
-            longer.effects.push(approved);
-            let stands = look.state.takes(longer.clone(), |request| Self::admit(look, request));
-            if stands && longer.effects.len() <= EFFECTS_MAX {
-                batch = longer;
+            longer.effects.insert(place, approved);
+            if look.state.takes(longer.clone(), |request| Self::admit(look, request)) {
+                (batch, place) = (longer, place + 1);
             }
         }
         batch
@@ -106,8 +120,7 @@ impl Ballots {
             self.lacking.clear();
             return;
         }
-        let time = look.clock.max(look.state.time());
-        let approved = look.set.approved(look.state, time);
+        let approved = look.set.approved(look.state, time_of(look));
         let there = approved.iter().map(|one| &one.effect).filter(sharing).filter(|one| lacks(look, one));
         let there: BTreeSet<Digest> = there.map(|effect| effect.subject().digest).collect();
         self.lacking.retain(|name, _| there.contains(name));
@@ -128,7 +141,7 @@ impl Ballots {
 
     /// The effects that a decision of this moment could carry out.
     pub(super) fn carriable(&mut self, look: &Look<'_>) -> Arc<Vec<Approved>> {
-        let (version, time) = (look.set.version(), look.clock.max(look.state.time()));
+        let (version, time) = (look.set.version(), time_of(look));
         if let Some((_, _, known)) = self.carriable.as_ref().filter(|(v, t, _)| (*v, *t) == (version, time)) {
             return known.clone();
         }
@@ -138,20 +151,18 @@ impl Ballots {
     }
 
     /// Whether there is something to decide: what people approved, at once; what programs hold by
-    /// themselves, in time.
+    /// themselves, in time; and whatever this voter judged or committed to, until it is decided.
     pub(super) fn is_due(&mut self, look: &Look<'_>) -> bool {
         let state = look.state;
-        if !self.carriable(look).is_empty() {
+        if self.has_begun() || past_is_ahead(look, time_of(look)) || !self.carriable(look).is_empty() {
             return true;
         }
         let entries = self.entries(look);
         let entries = entries.held.len() + entries.refused.len();
         let oldest = || self.known.values().any(|since| look.now.since(*since) >= ENTRIES_AGE);
-        let idle = look.clock.0 >= state.time().0.saturating_add(IDLE_SECONDS);
-        let waits = look.set.approvals().next().is_some();
         entries >= ENTRIES_DUE
             || (entries > 0 && (oldest() || ends_soon(state, look.clock)))
-            || (idle && waits && state.time().0 > 0)
+            || self.is_idle(look)
     }
 }
 

@@ -1,8 +1,8 @@
 //! Commits and promises.
 
-use super::{Ballots, Entries, KNOWN_FOR, Look, PATIENCE, SKEW_SECONDS};
-use crate::proposal::{Promise, Proposal, Report};
-use crate::{Approved, EFFECTS_MAX, HOLDS_MAX, REFUSALS_MAX, Refused, State, Unproposed};
+use super::{Ballots, Look, PATIENCE};
+use crate::Unproposed;
+use crate::proposal::{Judgement, Promise, Proposal, Report};
 use core::time::Duration;
 use folkmoot_base::{Danger, MemberId};
 
@@ -10,17 +10,21 @@ use folkmoot_base::{Danger, MemberId};
 const PATIENCE_GROWTH_MAX: u32 = 15;
 
 impl Ballots {
-    /// Commits to whatever it may: once in a ballot, in none below what it promised or committed
-    /// in.
+    /// Judges and commits to whatever it may. It commits once in a ballot, in none below what it
+    /// promised or committed in.
     pub(super) fn commit_all(&mut self, look: &Look<'_>) {
-        if !look.state.may_vote(&self.me) || self.record.owed.is_some() {
+        if !look.state.may_vote(&self.me) {
+            return;
+        }
+        self.judge_all(look);
+        if self.record.owed.is_some() {
             return;
         }
         let reports: Vec<Report> = self.proposals.keys().copied().collect();
         for report in reports {
             let Some(proposal) = self.proposals.get(&report).cloned() else { continue };
             if self.may_commit(look, &proposal) {
-                self.record.committed = Some(proposal);
+                self.note_commit(proposal);
                 self.record.promised = self.record.promised.max(report.ballot);
                 self.persist();
                 self.say_commit(look, report);
@@ -28,61 +32,36 @@ impl Ballots {
         }
     }
 
-    fn may_commit(&mut self, look: &Look<'_>, proposal: &Proposal) -> bool {
+    /// `LINE-66`: once a quorum has judged it, no clock is asked.
+    fn may_commit(&self, look: &Look<'_>, proposal: &Proposal) -> bool {
         let ballot = proposal.ballot();
         let last = self.record.committed.as_ref().map(Proposal::ballot);
         let once = last.is_none_or(|last| last < ballot) || self.danger.is(Danger::LineTwoCommits);
         let promised = ballot >= self.record.promised || self.danger.is(Danger::LineBelowPromise);
-        let (time, clock) = (proposal.decision.time.0, look.clock.0);
-        let ahead = time > clock.saturating_add(SKEW_SECONDS);
-        let behind = proposal.is_fresh() && time.saturating_add(SKEW_SECONDS) < clock;
-        let other = time != clock && self.danger.is(Danger::LineOwnClock);
-        if !once || !promised || ahead || behind || other {
-            return false;
-        }
-        if proposal.is_fresh() { self.is_whole(look, proposal) } else { self.is_vouched(look, proposal) }
+        once && promised && self.is_judged(look, proposal) && self.is_vouched(look, proposal)
     }
 
-    /// `LINE-67`: what a fresh proposal holds counts here, and it leaves nothing out that has
-    /// counted here for a minute.
-    fn is_whole(&mut self, look: &Look<'_>, proposal: &Proposal) -> bool {
-        let (carriable, entries) = (self.carriable(look), self.entries(look));
-        let Entries { held: holdable, refused: refusable, .. } = &*entries;
-        let decision = &proposal.decision;
-        let held = decision.holds.iter().all(|request| holdable.contains(request));
-        if !held || !Self::shows(look, proposal) {
-            return false;
+    fn note_commit(&mut self, proposal: Proposal) {
+        self.record.judgements = self.judgements_of(&proposal);
+        self.record.committed = Some(proposal);
+    }
+
+    /// A commit that this voter gave before its disk was restored can be reported once it is known
+    /// to what, and by whose judgements.
+    pub(super) fn pay(&mut self, look: &Look<'_>) {
+        let owed = self.record.owed.and_then(|owed| self.proposals.get(&owed));
+        if let Some(proposal) = owed.filter(|proposal| self.is_judged(look, proposal)).cloned() {
+            self.record.owed = None;
+            self.note_commit(proposal);
+            self.persist();
         }
-        let long = |name: &folkmoot_base::Digest| {
-            self.known.get(name).is_some_and(|since| look.now.since(*since) >= KNOWN_FOR)
-        };
-        let genuine = |one: &Refused| refusable.iter().any(|known| known.refusal() == one.refusal());
-        let refused = |one: &Refused| decision.refusals.iter().any(|there| there.request == one.request);
-        let room = decision.refusals.len() < REFUSALS_MAX;
-        if !decision.refusals.iter().all(genuine)
-            || (room && refusable.iter().any(|one| long(&one.request) && !refused(one)))
-        {
-            return false;
-        }
-        let full = decision.holds.len() >= HOLDS_MAX;
-        if !full && holdable.iter().any(|request| long(request) && !decision.holds.contains(request)) {
-            return false;
-        }
-        let Ok(after) = look.state.after(decision, |request| Self::admit(look, request)) else {
-            return false;
-        };
-        let full = decision.effects.len() >= EFFECTS_MAX;
-        full || !carriable.iter().any(|approved| {
-            let subject = approved.effect.subject();
-            let there = decision.effects.iter().any(|one| one.effect.subject() == subject);
-            long(&subject.digest) && !there && after_still(look, &after, approved)
-        })
     }
 
     /// `LINE-06`, `LINE-54`: whether the approvals here let in whomever a proposal holds, and the
     /// line that it goes over to is known here.
-    fn is_vouched(&self, look: &Look<'_>, proposal: &Proposal) -> bool {
-        let vouched = |request: &folkmoot_base::Digest| look.set.vouches(look.state, request);
+    pub(super) fn is_vouched(&self, look: &Look<'_>, proposal: &Proposal) -> bool {
+        let vouched =
+            |request: &folkmoot_base::Digest| look.set.vouches(look.state, request, proposal.decision.time);
         let vouched = proposal.decision.holds.iter().all(vouched) && Self::shows(look, proposal);
         vouched || self.danger.is(Danger::LineTrustsReports)
     }
@@ -142,26 +121,28 @@ impl Ballots {
     }
 
     /// What this voter promised before its disk was restored from an older one binds it again.
-    fn bound_by(&mut self, ballot: u32, report: Option<&Proposal>) {
-        let last = |proposal: Option<&Proposal>| proposal.map(Proposal::ballot);
-        let forgot = last(report) > last(self.record.committed.as_ref());
-        if ballot <= self.record.promised && !forgot {
+    fn bound_by(&mut self, ballot: u32, report: Option<&(Proposal, Vec<Judgement>)>) {
+        let last = self.record.committed.as_ref().map(Proposal::ballot);
+        let forgot = report.filter(|(proposal, _)| last.is_none_or(|last| last < proposal.ballot()));
+        if ballot <= self.record.promised && forgot.is_none() {
             return;
         }
-        if forgot {
-            self.record.committed = report.cloned();
+        if let Some((proposal, judgements)) = forgot {
+            self.keep_judgements(proposal.judged(), judgements.clone());
+            self.note_commit(proposal.clone());
         }
         self.record.promised = self.record.promised.max(ballot);
         self.persist();
     }
 
-    /// `LINE-68`: a promise counts if the commit that it reports can be worked out here.
+    /// `LINE-68`: a promise counts if a quorum has judged what it reports, and that can be worked
+    /// out here.
     pub(super) fn hear_promise(
         &mut self,
         look: &Look<'_>,
         ballot: u32,
         promise: Promise,
-        report: Option<Proposal>,
+        report: Option<(Proposal, Vec<Judgement>)>,
     ) -> Result<(), Unproposed> {
         let voter: MemberId = promise.voter;
         if !look.state.may_vote(&voter) || ballot == 0 {
@@ -169,8 +150,11 @@ impl Ballots {
         }
         let highest = self.promised.entry(voter).or_default();
         *highest = ballot.max(*highest);
-        if report.as_ref().map(Proposal::report) != promise.report {
+        if report.as_ref().map(|(proposal, _)| proposal.report()) != promise.report {
             return Err(Unproposed::NotHighest);
+        }
+        if report.as_ref().is_some_and(|(proposal, _)| proposal.ballot() >= ballot) {
+            return Err(Unproposed::Promises);
         }
         if voter == self.me {
             self.bound_by(ballot, report.as_ref());
@@ -178,17 +162,14 @@ impl Ballots {
         if ballot > self.last_ballot(look) {
             return Ok(());
         }
-        if let Some(report) = report {
-            let ahead = report.decision.time.0 > look.clock.0.saturating_add(SKEW_SECONDS);
-            if ahead || report.ballot() >= ballot {
-                return Err(Unproposed::Promises);
-            }
+        if let Some((report, judgements)) = report {
             if !self.is_vouched(look, &report) {
                 return Ok(());
             }
             let name = report.report();
             // One for each voter besides.
-            self.hear_proposal(look, report, look.state.places().len().saturating_add(2))?;
+            let most = look.state.places().len().saturating_add(2);
+            self.hear_proposal(look, report, judgements, most)?;
             if !self.proposals.contains_key(&name) {
                 return Ok(());
             }
@@ -197,15 +178,4 @@ impl Ballots {
         self.promises.entry(ballot).or_default().entry(voter).or_insert(promise);
         Ok(())
     }
-}
-
-/// Whether an effect could still be carried out after a decision.
-fn after_still(look: &Look<'_>, after: &State, approved: &Approved) -> bool {
-    let change = &approved.effect.change;
-    let named = change.request().and_then(|request| look.set.admit(request));
-    let stamp = after.stamp_with(change, named);
-    let yes = approved.approvals().filter(|one| after.counts(one, stamp, after.time()).is_ok());
-    let yes = yes.map(|one| one.voter).collect();
-    after.carries(change, &yes).is_ok()
-        && after.would_stand(change, approved.effect.is_forced(), named).is_ok()
 }

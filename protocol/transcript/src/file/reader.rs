@@ -13,7 +13,7 @@ use super::{
 use super::{Evidence, longest, place_of};
 use crate::item::Item;
 use crate::proposal::Standing;
-use crate::{Electorate, Expire, FORKS_MAX, FileError, Head, ItemError, KnownHead, SIDES_MAX, Transcript};
+use crate::{Electorate, FORKS_MAX, FileError, Fork, Head, ItemError, KnownHead, SIDES_MAX, Transcript};
 use bytes::Bytes;
 use folkmoot_base::codec::{self, Wire};
 use folkmoot_base::{Digest, UnixTime};
@@ -42,6 +42,8 @@ pub struct FileReader {
     /// The place of the last of them.
     place: (u8, Digest),
     held: BTreeSet<Digest>,
+    /// The time that is past, as the file has it.
+    past: Option<UnixTime>,
 }
 
 impl FileReader {
@@ -68,6 +70,7 @@ impl FileReader {
             items: 0,
             place: (0, [0; 32]),
             held: BTreeSet::new(),
+            past: None,
         }
     }
 
@@ -175,7 +178,7 @@ impl FileReader {
             }
             OPEN => return self.take_open(bytes),
             HELD => {
-                let held = transcript.check_held(bytes);
+                let held = transcript.keep_held(bytes, &BTreeSet::new());
                 if held.as_ref().is_ok_and(|request| !self.held.insert(*request)) {
                     return Err(FileError::Twice { section });
                 }
@@ -215,7 +218,7 @@ impl FileReader {
     fn take_state(&mut self, last: Standing, bytes: &[u8]) -> Result<(), ItemError> {
         let handovers = std::mem::take(&mut self.handovers);
         let Some(transcript) = &mut self.transcript else { return Ok(()) };
-        transcript.go_on(handovers, last, bytes).map(drop)
+        transcript.go_on(handovers, last, bytes, true).map(drop)
     }
 
     /// An item of the set: each kind of item after the one before, each item once.
@@ -231,7 +234,11 @@ impl FileReader {
             self.loading = true;
             transcript.set_mut().1.load();
         }
-        take_item(transcript, bytes).map_err(|why| FileError::Item { section, why })?;
+        let past = take_item(transcript, bytes).map_err(|why| FileError::Item { section, why })?;
+        if self.past.is_some() {
+            return Err(FileError::Order { section, kind: OPEN });
+        }
+        self.past = past;
         self.items = self.items.saturating_add(1);
         if self.items > ITEMS_MAX || transcript.set().is_overfull() {
             Err(FileError::Overfull { section })
@@ -246,7 +253,7 @@ impl FileReader {
         self.loading = false;
         let (state, set) = transcript.set_mut();
         let section = self.sections.saturating_sub(1);
-        let settled = set.settle(state);
+        let settled = set.settle(state, self.past).map_err(|why| FileError::Item { section, why })?;
         transcript.refresh();
         if settled { Ok(()) } else { Err(FileError::Overfull { section }) }
     }
@@ -263,7 +270,10 @@ impl FileReader {
         }
         let known = self.heads.iter().map(KnownHead::number).max();
         let mut forks = transcript.line().forks().iter();
-        match forks.find(|(theirs, _)| known.is_none_or(|known| known < theirs.number)) {
+        let asks = |theirs: &Head, fork: &Fork| {
+            known.is_none_or(|known| known < theirs.number) && fork.is_by_voters(transcript.state())
+        };
+        match forks.find(|(theirs, fork)| asks(theirs, fork)) {
             Some((theirs, fork)) => {
                 Err(FileError::Forked { number: theirs.number, liars: fork.liars.clone() })
             }
@@ -275,8 +285,8 @@ impl FileReader {
     ///
     /// # Errors
     /// [`FileError::Short`] if the file ends early; [`FileError::NoHead`] if a head that is known
-    /// from elsewhere is not on its line; [`FileError::Forked`] if it shows a fork, and no such
-    /// head says which side to follow.
+    /// from elsewhere is not on its line; [`FileError::Forked`] if it shows a fork that voters of
+    /// now made, and no such head says which side to follow.
     pub fn finish(self) -> Result<Transcript, FileError> {
         self.check()?;
         self.transcript.ok_or(FileError::Short)
@@ -287,19 +297,18 @@ fn decoded<T: Wire>(bytes: &[u8]) -> Result<T, ItemError> {
     codec::decode(bytes).map_err(ItemError::Wire)
 }
 
-/// Takes an item of the set, if a set could hold it.
-fn take_item(transcript: &mut Transcript, bytes: &[u8]) -> Result<(), ItemError> {
+/// Takes an item of the set, if a set could hold it. A time that is past is returned: it is judged
+/// when everything else is there.
+fn take_item(transcript: &mut Transcript, bytes: &[u8]) -> Result<Option<UnixTime>, ItemError> {
     let item = Item::decode(bytes)?;
+    if let Item::Past { time } = item {
+        return Ok(Some(time));
+    }
     let state = transcript.state();
     let unfit = match &item {
         Item::Coming { .. } => return Err(ItemError::NotOfSet),
         Item::Approval(signed) => {
             state.counts(&signed.approval, 0, UnixTime(0)).err().map(ItemError::Uncounted)
-        }
-        Item::Expire { member, request } => {
-            let expire = Expire { member: *member, request: *request };
-            let here = transcript.set().end_of(state, &expire);
-            here.is_none().then_some(ItemError::NoTerm(*member))
         }
         _ => None,
     };
@@ -308,7 +317,7 @@ fn take_item(transcript: &mut Transcript, bytes: &[u8]) -> Result<(), ItemError>
     match unfit {
         Some(why) => Err(why),
         None if is_refusal && !new => Err(ItemError::NoRejection),
-        None => Ok(()),
+        None => Ok(None),
     }
 }
 
@@ -325,12 +334,4 @@ fn take_fork(transcript: &mut Transcript, bytes: &[u8]) -> Result<(), ItemError>
         return Err(ItemError::NoFork);
     }
     transcript.take_fork(ours, theirs)
-}
-
-impl Transcript {
-    /// Whether an item is of an admission that the state holds. What it names.
-    fn check_held(&mut self, bytes: &[u8]) -> Result<Digest, ItemError> {
-        let Item::Admit { certificate, .. } = Item::decode(bytes)? else { return Err(ItemError::NotHeld) };
-        self.keep_held(bytes, &certificate.0)
-    }
 }

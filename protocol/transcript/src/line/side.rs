@@ -8,7 +8,7 @@
 //! line that the electors at the fork, and those whom they named, have decided. Of two lines that
 //! send their members to each other the one with the lower digest at the fork stays.
 
-use super::{Applied, FORKS_MAX, Fork, Line, SIDES_MAX, contradictions};
+use super::{Applied, FORKS_MAX, Fork, Line, SIDES_MAX, contradictions, run_decision};
 use crate::proposal::Standing;
 use crate::{Change, Head, State, Unproposed};
 use folkmoot_base::{Danger, Digest};
@@ -113,6 +113,12 @@ impl Line {
         if last.proposal.decision.state != state.digest() || last.head() != state.head() {
             return Err(Unproposed::State);
         }
+        let all = decisions.iter().chain([last]).map(|one| &one.proposal.decision);
+        let before = self.running_at(first.head().number.saturating_sub(1));
+        let unchecked = self.state.is(Danger::LineNoRunning) || self.state.is(Danger::LineSideUnchecked);
+        if all.fold(before, run_decision) != state.running() && !unchecked {
+            return Err(Unproposed::Handover);
+        }
         if state.has_on_line(&first.head()) { Ok((ours, first)) } else { Err(Unproposed::TooOld) }
     }
 
@@ -152,20 +158,39 @@ impl Line {
         self.keep_fork(Fork { ours, theirs: theirs.clone(), liars, coming: Vec::new() });
     }
 
-    /// Keeps the first [`SIDES_MAX`] forks of each number: a voter may have committed to a Rejoin
-    /// towards any of them, and only those who know that one can follow. Of more than [`FORKS_MAX`]
-    /// those of the highest numbers stay: who once was a quorum makes forks of old numbers only.
+    /// Keeps at most [`SIDES_MAX`] forks of each number, and [`FORKS_MAX`] in all. What former
+    /// voters alone committed to goes first: they can make up any number of sides. Else the first
+    /// of a number stay: a voter may have committed to a Rejoin towards any of them, and only those
+    /// who know that one can follow. And in all those of the highest numbers stay: who once was a
+    /// quorum makes forks of old numbers only.
     pub(super) fn keep_fork(&mut self, fork: Fork) {
         let theirs = fork.theirs.head();
-        let of_number = self.forks.keys().filter(|known| known.number == theirs.number).count();
-        if of_number >= SIDES_MAX {
-            return;
-        }
         self.forks.entry(theirs).or_insert(fork);
+        let of_number = |known: &Head| known.number == theirs.number;
+        if self.forks.keys().filter(|known| of_number(known)).count() > SIDES_MAX {
+            let made_up = self.made_up(of_number);
+            let older = made_up.first().filter(|_| !made_up.contains(&theirs));
+            self.forks.remove(older.unwrap_or(&theirs));
+        }
         while self.forks.len() > FORKS_MAX {
-            self.forks.pop_first();
+            match self.made_up(|_| true).first() {
+                Some(made_up) => self.forks.remove(made_up),
+                None => self.forks.pop_first().map(|(_, fork)| fork),
+            };
         }
         self.show_sides();
+    }
+
+    /// The forks of these numbers whose other side former voters alone committed to, and that
+    /// nobody here wants to go over to.
+    fn made_up(&self, of: impl Fn(&Head) -> bool) -> BTreeSet<Head> {
+        let wanted = self.set.effects().filter_map(|effect| match effect.change {
+            Change::Rejoin { head } => Some(head),
+            _ => None,
+        });
+        let wanted: BTreeSet<Head> = wanted.chain(self.state.rejoin()).collect();
+        let forks = self.forks.iter().filter(|(theirs, fork)| of(theirs) && !fork.is_by_voters(&self.state));
+        forks.map(|(theirs, _)| *theirs).filter(|theirs| !wanted.contains(theirs)).collect()
     }
 
     fn note_coming(&mut self, theirs: Head, coming: Vec<Standing>) -> bool {

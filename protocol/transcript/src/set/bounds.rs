@@ -23,8 +23,17 @@ pub const REFUSALS_MAX: usize = 128;
 impl Set {
     /// Of the admissions that do not count each voter keeps those with the lowest requests that it
     /// approves. So nobody's flood drives out what another voter wants. Of the others those with
-    /// the lowest requests stay, and those that count stay.
+    /// the lowest requests stay, and those that count stay. Past moves with the ends that come and
+    /// go: then all are judged by it again.
     pub(super) fn bound_admits(&mut self, state: &State) {
+        self.drop_admits(state);
+        while self.judged != self.time(state) {
+            self.judge_all(state);
+            self.drop_admits(state);
+        }
+    }
+
+    fn drop_admits(&mut self, state: &State) {
         if state.is(Danger::LineNoBounds) {
             return;
         }
@@ -58,9 +67,8 @@ impl Set {
         gone
     }
 
-    fn drop_admit(&mut self, state: &State, request: Digest) {
+    pub(super) fn drop_admit(&mut self, state: &State, request: Digest) {
         self.admits.remove(&request);
-        self.expires.retain(|expire| expire.request != request);
         self.drop_unshown(state, admission(request));
         self.changed();
     }
@@ -77,7 +85,7 @@ impl Set {
         self.stand_again(state);
     }
 
-    fn drop_approval(&mut self, key: (Subject, MemberId)) {
+    pub(super) fn drop_approval(&mut self, key: (Subject, MemberId)) {
         if let Some(gone) = self.approvals.remove(&key) {
             self.no_longer_given(&gone.approval);
         }

@@ -1,6 +1,6 @@
 //! Which admissions of the set count: rules 4 to 7 of the line.
 
-use super::{Set, admission};
+use super::{Kept, Set, admission};
 use crate::{Admit, Approval, Refusal, State, Subject, Uncounted};
 use folkmoot_base::{Danger, Digest, MemberId, UnixTime, limits};
 use folkmoot_identity::{Adopt, Serial, VoteKind};
@@ -15,27 +15,48 @@ impl Set {
     /// # Errors
     /// Why not: it is late.
     pub fn judge(&self, state: &State, admit: &Admit) -> Result<(), Uncounted> {
-        self.judge_at(state, admit, state.time())
+        let time = self.time(state);
+        self.judge_at(state, admit, time, time)
     }
 
-    /// The same with approvals that had not run out at `time`.
-    pub(super) fn judge_at(&self, state: &State, admit: &Admit, time: UnixTime) -> Result<(), Uncounted> {
-        state.check_request(admit)?;
+    /// The same at `time`, with approvals that had not run out at `approved`.
+    pub(super) fn judge_at(
+        &self,
+        state: &State,
+        admit: &Admit,
+        time: UnixTime,
+        approved: UnixTime,
+    ) -> Result<(), Uncounted> {
+        state.check_request(admit, time)?;
         if self.is_refused(state, admit) {
             return Err(Uncounted::Refused);
         }
-        self.approved_at(state, admit, time, self.approvals_of(admission(admit.request)))
+        self.approved_at(state, admit, approved, self.approvals_of(admission(admit.request)))
     }
 
-    /// `LINE-06`: whether a decision that somebody may have committed to already may hold this, by
-    /// the approvals that are here. Neither objections nor a no that came since end it.
-    pub(crate) fn vouches(&self, state: &State, request: &Digest) -> bool {
+    /// The last moment at which an admission counts by the approvals that are here, whatever the
+    /// time is: the end of its term, or before that the moment after which too few approvals have
+    /// not run out. None if it never does.
+    pub(super) fn last_of(&self, state: &State, admit: &Admit) -> Option<UnixTime> {
+        self.judge_at(state, admit, UnixTime(0), UnixTime(0)).ok()?;
+        let given = || self.approvals_of(admission(admit.request));
+        let counts = |time: UnixTime| self.approved_at(state, admit, time, given()).is_ok();
+        if counts(admit.ends) {
+            return Some(admit.ends);
+        }
+        let ends: BTreeSet<UnixTime> = given().map(|approval| approval.expires).collect();
+        ends.into_iter().rev().find(|end| counts(*end)).map(|end| end.min(admit.ends))
+    }
+
+    /// `LINE-06`: whether a decision of this time may hold this, by the approvals that are here.
+    /// Neither objections nor a no that came since end it: somebody may have committed to it.
+    pub(crate) fn vouches(&self, state: &State, request: &Digest, time: UnixTime) -> bool {
         let auto = state.charter().adopt() == Adopt::Auto;
-        let time = if auto { UnixTime(0) } else { state.time() };
+        let approved = if auto { UnixTime(0) } else { time };
         self.admit(request).is_some_and(|admit| {
-            let subject = admission(admit.request);
-            let given = self.approvals_of(subject).chain(self.replaced_of(request));
-            state.check_request(admit).is_ok() && self.approved_at(state, admit, time, given).is_ok()
+            let given = self.approvals_of(admission(admit.request)).chain(self.besides(request));
+            state.check_request(admit, state.time()).is_ok()
+                && self.approved_at(state, admit, approved, given).is_ok()
         })
     }
 
@@ -82,7 +103,8 @@ impl Set {
         request: &Digest,
     ) -> impl Iterator<Item = &'a super::Signed> {
         let no = self.signed_of(admission(*request)).filter(|signed| !signed.approval.is_yes());
-        no.filter(|signed| state.counts(&signed.approval, 0, state.time()).is_ok())
+        // An objection does not run out: it ends for good what it ends.
+        no.filter(|signed| state.counts(&signed.approval, 0, UnixTime(0)).is_ok())
     }
 
     /// Judges what an approval of this subject may have changed.
@@ -100,15 +122,15 @@ impl Set {
         let mut moved = false;
         for request in named {
             let Some(kept) = self.admits.get(&request) else { continue };
-            let verdict = self.judge(state, &kept.admit);
+            let (verdict, last) = (self.judge(state, &kept.admit), self.last_of(state, &kept.admit));
+            let Some(kept) = self.admits.get_mut(&request) else { continue };
+            kept.last = last;
             let had_room = kept.verdict.as_ref().err().is_none_or(is_crowded);
             if verdict.is_ok() && had_room {
                 continue;
             }
             moved |= verdict.is_ok() || had_room;
-            if let Some(kept) = self.admits.get_mut(&request) {
-                kept.verdict = verdict;
-            }
+            kept.verdict = verdict;
         }
         if moved {
             self.crowd(state);
@@ -116,9 +138,11 @@ impl Set {
     }
 
     pub(super) fn judge_all(&mut self, state: &State) {
-        let verdicts: Vec<_> = self.admits.values().map(|kept| self.judge(state, &kept.admit)).collect();
-        for (kept, verdict) in self.admits.values_mut().zip(verdicts) {
-            kept.verdict = verdict;
+        self.judged = self.time(state);
+        let judged = |kept: &Kept| (self.judge(state, &kept.admit), self.last_of(state, &kept.admit));
+        let all: Vec<_> = self.admits.values().map(judged).collect();
+        for (kept, (verdict, last)) in self.admits.values_mut().zip(all) {
+            (kept.verdict, kept.last) = (verdict, last);
         }
         self.crowd(state);
     }

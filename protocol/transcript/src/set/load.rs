@@ -7,7 +7,8 @@
 //! loads stops when the set is overfull.
 
 use super::Set;
-use crate::State;
+use crate::{ItemError, State};
+use folkmoot_base::UnixTime;
 
 impl Set {
     /// Many things come now.
@@ -26,17 +27,26 @@ impl Set {
         self.overfull
     }
 
-    /// Works out what follows from all that came. Whether a set keeps all of it.
-    pub(crate) fn settle(&mut self, state: &State) -> bool {
+    /// Works out what follows from all that came, by the time that it says is past. Whether a set
+    /// keeps all of it.
+    ///
+    /// # Errors
+    /// [`ItemError::NoEnd`]: nothing here ends one second before that time, or the last decision
+    /// says as much.
+    pub(crate) fn settle(&mut self, state: &State, past: Option<UnixTime>) -> Result<bool, ItemError> {
         self.loading = false;
+        self.over = past.unwrap_or_default();
         let sizes = |set: &Self| (set.admits.len(), set.effects.len(), set.refusals.len());
         let came = sizes(self);
         self.bound_all_approvals();
         self.bound_refusals(state);
         self.bound_effects(state);
+        self.changed();
+        if let Some(past) = past.filter(|past| *past <= state.time() || *past != self.past()) {
+            return Err(ItemError::NoEnd(past));
+        }
         self.judge_all(state);
         self.bound_admits(state);
-        self.changed();
-        !self.overfull && came == sizes(self)
+        Ok(!self.overfull && came == sizes(self))
     }
 }

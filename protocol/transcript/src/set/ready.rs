@@ -2,7 +2,8 @@
 
 use super::Set;
 use super::judge::Room;
-use crate::{Approved, Effect, Proof, Refusal, Refused, State, Subject};
+use crate::state::check_begin;
+use crate::{Admit, Approved, Effect, Proof, Refusal, Refused, State, Subject};
 use folkmoot_base::{Digest, UnixTime};
 use folkmoot_identity::{Adopt, VoteKind};
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,17 +33,22 @@ impl Set {
         counting.filter_map(|signed| Some(Proof::of(&signed.approval, signed.signature.clone()?))).collect()
     }
 
-    /// The admissions that a decision of programs holds: those that count, and, where the charter
-    /// says so, those that would if their approvals had not run out.
-    pub fn holdable(&self, state: &State) -> BTreeSet<Digest> {
+    /// The admissions that a decision of programs may hold at `time`: those that count then, and,
+    /// where the charter says so, those that would if their approvals had not run out.
+    pub fn holdable(&self, state: &State, time: UnixTime) -> BTreeSet<Digest> {
         let auto = state.charter().adopt() == Adopt::Auto;
+        let time = time.max(self.time(state));
+        let begun = |admit: &Admit| check_begin(state, admit, time).is_ok();
         let mut room = Room::at(state);
         let mut held = BTreeSet::new();
-        for admit in self.counted().filter(|admit| room.take(admit).is_ok()) {
-            held.insert(admit.request);
+        for admit in self.counted().filter(|admit| begun(admit)) {
+            if self.judge_at(state, admit, time, time).is_ok() && room.take(admit).is_ok() {
+                held.insert(admit.request);
+            }
         }
-        for admit in self.late().map(|(admit, _)| admit).filter(|_| auto) {
-            if self.judge_at(state, admit, UnixTime(0)).is_ok() && room.take(admit).is_ok() {
+        for admit in self.admits().filter(|admit| auto && begun(admit)) {
+            let open = !held.contains(&admit.request);
+            if open && self.judge_at(state, admit, time, UnixTime(0)).is_ok() && room.take(admit).is_ok() {
                 held.insert(admit.request);
             }
         }

@@ -67,9 +67,15 @@ impl Set {
     }
 
     /// Those of all voters to one admission.
-    pub(super) fn replaced_of(&self, request: &Digest) -> impl Iterator<Item = &Approval> {
+    pub(super) fn replaced_of(&self, request: &Digest) -> impl Iterator<Item = &Signed> {
         let subject = admission(*request);
         let range = (subject, MemberId([0; 32]), 0)..=(subject, MemberId([0xff; 32]), u64::MAX);
-        self.replaced.range(range).map(|(_, signed)| &signed.approval)
+        self.replaced.range(range).map(|(_, signed)| signed)
+    }
+
+    /// The yeses to a request: those that stand, and those that were taken back or said again.
+    pub(crate) fn given(&self, request: &Digest) -> impl Iterator<Item = &Signed> {
+        let stand = self.signed_of(admission(*request)).filter(|signed| signed.approval.is_yes());
+        stand.chain(self.replaced_of(request))
     }
 }

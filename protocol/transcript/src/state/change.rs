@@ -4,7 +4,7 @@ use super::{Held, Place, State};
 use crate::{Admit, Change, Head, Leave, Unfit};
 use bytes::Bytes;
 use folkmoot_base::{Danger, MemberId, UnixTime, limits};
-use folkmoot_identity::Policy;
+use folkmoot_identity::Charter;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -64,6 +64,13 @@ impl State {
                 next.rejoin = Some(*head);
                 next.stamps.rejoin = number;
             }
+            Change::Retime { head } => {
+                if *head != self.head {
+                    return Err(Unfit::Retime);
+                }
+                // What was approved by then does not act any more.
+                next.places.iter_mut().for_each(|place| place.since = number);
+            }
         }
         self.check_outcome(&next, forced)?;
         Ok(next)
@@ -119,17 +126,20 @@ impl State {
             self.places.retain(|place| place.voter != member);
             self.stamps.electorate = number;
         }
-        self.strike(member);
+        self.strike(member)?;
         self.stamps.removed.insert(member, number);
         self.revoke(&held);
         Ok(())
     }
 
-    /// The charter's list lets this key in no more.
-    pub(super) fn strike(&mut self, member: MemberId) {
-        if self.charter.policies().list.contains(&member) || self.charter.policies().policy == Policy::List {
-            self.struck.insert(member);
+    /// The charter's values do nothing for this key any more, until new ones name it.
+    pub(super) fn strike(&mut self, member: MemberId) -> Result<(), Unfit> {
+        let named = self.charter.policies().fields_naming(&member);
+        if named.is_empty() || self.is(Danger::LineNoStrike) {
+            return Ok(());
         }
+        self.struck.extend(named.into_iter().map(|field| (field, member)));
+        self.amend()
     }
 
     /// Of two certificates with one serial number the later end counts.
@@ -142,15 +152,16 @@ impl State {
     fn change_charter(&mut self, field: &Bytes, value: &Bytes, number: u64) -> Result<(), Unfit> {
         let text = |bytes: &Bytes| std::str::from_utf8(bytes).map(str::to_owned).map_err(|_| Unfit::NotUtf8);
         let (field, value) = (text(field)?, text(value)?);
-        let charter = self.charter.with_change(&field, &value).map_err(Unfit::Charter)?;
+        // The same value again is another one if it names a key that was struck since.
+        let here = self.struck.iter().filter(|(struck, _)| *struck == field);
+        let before = self.amended()?.without(here);
+        let charter = before.with_change(&field, &value).map_err(Unfit::Charter)?;
         let (old, next) = (self.charter.threshold_rule(), charter.threshold_rule());
         let members = self.roster.len();
         if old != next && !old.may_become(next, members) {
             return Err(Unfit::Threshold { next, members });
         }
-        if field == "list" {
-            self.struck.clear();
-        }
+        self.struck.retain(|(struck, _)| *struck != field);
         self.changes.insert(field.clone(), value);
         self.stamps.fields.insert(field, number);
         self.amend()
@@ -158,8 +169,13 @@ impl State {
 
     /// Makes the charter anew from its founding text and the changes.
     pub(super) fn amend(&mut self) -> Result<(), Unfit> {
-        self.charter = Arc::new(self.founding.amended(&self.changes).map_err(Unfit::Charter)?);
+        self.charter = Arc::new(self.amended()?.without(&self.struck));
         Ok(())
+    }
+
+    /// The same with the keys that were struck.
+    fn amended(&self) -> Result<Charter, Unfit> {
+        self.founding.amended(&self.changes).map_err(Unfit::Charter)
     }
 
     fn elect(&mut self, voters: &[MemberId], number: u64) -> Result<(), Unfit> {
@@ -200,23 +216,6 @@ impl State {
             Some(ours) if ours == *head => Err(Unfit::Rejoin("it is a decision of this line")),
             Some(_) => Ok(()),
         }
-    }
-
-    /// The end of a member's term is past: it is a member no more. Its place stays, without a vote.
-    pub(super) fn ended(&self, member: &MemberId) -> Self {
-        let mut next = self.clone();
-        next.roster.remove(member);
-        next
-    }
-
-    /// Members whose terms end before `time`, in the order in which they are ended: those without a
-    /// place first, then by places.
-    pub(super) fn over(&self, time: UnixTime) -> Vec<MemberId> {
-        let over = self.roster.iter().filter(|(_, held)| held.ends < time).map(|(member, _)| *member);
-        let mut over: Vec<MemberId> = over.collect();
-        let place = |member: &MemberId| self.places.iter().position(|place| place.voter == *member);
-        over.sort_by_key(|member| (place(member), *member));
-        over
     }
 }
 

@@ -91,6 +91,19 @@ struct SharingWire {
 }
 
 #[derive(Debug, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+struct StruckWire {
+    field: Blob,
+    member: MemberId,
+}
+
+#[derive(Debug, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+struct ReplacedWire {
+    member: MemberId,
+    by: MemberId,
+    number: u64,
+}
+
+#[derive(Debug, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 struct StateWire {
     group: GroupId,
     number: u64,
@@ -104,44 +117,22 @@ struct StateWire {
     electorate_stamp: u64,
     sharing_stamp: u64,
     rejoin_stamp: u64,
-    struck: Vec<MemberId>,
+    struck: Vec<StruckWire>,
     recent: Vec<RecentWire>,
     used: Vec<UsedWire>,
     refused: Vec<RefusedWire>,
     revoked: Vec<RevokedWire>,
     rejoin: Option<Head>,
-}
-
-#[derive(Debug, TlsSize, TlsSerialize, TlsDeserializeBytes)]
-struct ReplacedWire {
-    member: MemberId,
-    by: MemberId,
-    number: u64,
-}
-
-/// The state of a group in which somebody has another key. Where nobody has, nothing follows the
-/// rest, so that such states are what they were before there was this list.
-#[derive(Debug, TlsSize, TlsSerialize, TlsDeserializeBytes)]
-struct LongerWire {
-    state: StateWire,
     replaced: Vec<ReplacedWire>,
+    running: Digest,
 }
 
-fn read(bytes: &[u8]) -> Result<LongerWire, StateError> {
-    match codec::decode::<StateWire>(bytes) {
-        Ok(state) => Ok(LongerWire { state, replaced: Vec::new() }),
-        Err(DecodeError::Leftover(_)) => {
-            let longer: LongerWire = codec::decode(bytes)?;
-            if longer.replaced.is_empty() {
-                return Err(DecodeError::NotCanonical.into());
-            }
-            if longer.replaced.len() > REPLACED_MAX {
-                return Err(StateError::Value("number of former keys"));
-            }
-            Ok(longer)
-        }
-        Err(error) => Err(error.into()),
-    }
+fn struck((field, member): &(String, MemberId)) -> StruckWire {
+    StruckWire { field: blob(field.as_bytes()), member: *member }
+}
+
+fn replaced((member, one): (&MemberId, &Replaced)) -> ReplacedWire {
+    ReplacedWire { member: *member, by: one.by, number: one.number }
 }
 
 fn blob(bytes: &[u8]) -> Blob {
@@ -206,7 +197,7 @@ impl State {
             number: *number,
         };
         let removed = self.stamps.removed.iter();
-        let state = StateWire {
+        codec::encode(&StateWire {
             group: self.group,
             number: self.head.number,
             time: self.time,
@@ -223,7 +214,7 @@ impl State {
             electorate_stamp: self.stamps.electorate,
             sharing_stamp: self.stamps.sharing,
             rejoin_stamp: self.stamps.rejoin,
-            struck: self.struck.iter().copied().collect(),
+            struck: self.struck.iter().map(struck).collect(),
             recent: self.recent.iter().map(recent).collect(),
             used: self
                 .used
@@ -237,14 +228,9 @@ impl State {
                 .map(|(serial, ends)| RevokedWire { serial: *serial, ends: *ends })
                 .collect(),
             rejoin: self.rejoin,
-        };
-        if self.replaced.is_empty() {
-            return codec::encode(&state);
-        }
-        let replaced = self.replaced.iter();
-        let replaced =
-            replaced.map(|(member, one)| ReplacedWire { member: *member, by: one.by, number: one.number });
-        codec::encode(&LongerWire { state, replaced: replaced.collect() })
+            replaced: self.replaced.iter().map(replaced).collect(),
+            running: self.running,
+        })
     }
 
     /// Reads what [`Self::encode`] writes: the state after the decision with this digest, of the
@@ -254,12 +240,15 @@ impl State {
     /// # Errors
     /// [`StateError`].
     pub fn decode(bytes: &[u8], founding: Arc<Charter>, decision: Digest) -> Result<Self, StateError> {
-        let LongerWire { state: wire, replaced } = read(bytes)?;
+        let wire: StateWire = codec::decode(bytes)?;
         if wire.group != founding.group() {
             return Err(StateError::OtherGroup);
         }
         if wire.roster.len() > limits::MEMBERS_MAX || wire.places.len() > VOTERS_MAX {
             return Err(StateError::Value("number of members"));
+        }
+        if wire.replaced.len() > REPLACED_MAX {
+            return Err(StateError::Value("number of former keys"));
         }
         let held = |wire: HeldWire| {
             let key = VerifyingKey::from_spki_der(&wire.key.0).map_err(|_| StateError::Value("key"))?;
@@ -288,13 +277,18 @@ impl State {
             places: wire.places.iter().map(|one| Place { voter: one.voter, since: one.since }).collect(),
             sharing: None,
             stamps,
-            struck: sorted(wire.struck, |one| Ok((one, ())))?.into_keys().collect(),
+            struck: sorted(wire.struck, |one| Ok(((text(&one.field)?, one.member), ())))?
+                .into_keys()
+                .collect(),
             recent: sorted(wire.recent, |one| Ok((one.head.number, (one.head.digest, one.until))))?,
             used: sorted(wire.used, |one| Ok((one.request, one.ends)))?,
             refused: sorted(wire.refused, |one| Ok(refusal(one)))?,
             revoked: sorted(wire.revoked, |one| Ok((one.serial, one.ends)))?,
             rejoin: wire.rejoin,
-            replaced: sorted(replaced, |one| Ok((one.member, Replaced { by: one.by, number: one.number })))?,
+            replaced: sorted(wire.replaced, |one| {
+                Ok((one.member, Replaced { by: one.by, number: one.number }))
+            })?,
+            running: wire.running,
             danger: Mutant::NONE,
             digest: OnceLock::new(),
         };

@@ -1,17 +1,18 @@
 //! From one state to the next, by a decision.
 
-use super::State;
+use super::{State, run};
 use crate::decision::{EFFECTS_MAX, HOLDS_MAX, REFUSALS_MAX};
 use crate::{
     Admit, Approved, Change, Decision, Elector, Electorate, Head, LIFE_SECONDS, Proof, Refused, Refuted,
-    Uncounted, Unfit, Wrong,
+    SKEW_SECONDS, Uncounted, Unfit, Wrong,
 };
-use folkmoot_base::{Blob, Digest, UnixTime};
+use folkmoot_base::{Blob, Danger, Digest, UnixTime};
 use folkmoot_identity::Quorum;
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
-/// A decision may do nothing but tell the time if the time before is so old: 30 days, in seconds.
+/// Programs decide something that only tells the time if the time before is so old, and something
+/// is approved: 30 days, in seconds.
 pub const IDLE_SECONDS: u64 = 30 * 86_400;
 
 /// What a decision is made of, before the state after it is known.
@@ -100,11 +101,13 @@ impl State {
             if next.is_used(request) {
                 return Err(Wrong::HeldBefore(*request));
             }
-            self.check_request(admit).map_err(|why| match why {
-                // Others have a certificate of this request that is not here.
-                Uncounted::Epoch if self.epoch().is_some() => Wrong::Missing(*request),
-                why => Wrong::Uncounted { request: *request, why },
-            })?;
+            self.check_request(admit, self.time)
+                .and_then(|()| check_begin(self, admit, decision.time))
+                .map_err(|why| match why {
+                    // Others have a certificate of this request that is not here.
+                    Uncounted::Epoch if self.epoch().is_some() => Wrong::Missing(*request),
+                    why => Wrong::Uncounted { request: *request, why },
+                })?;
             next.hold(admit);
         }
         for refused in &decision.refusals {
@@ -116,12 +119,9 @@ impl State {
                 .carry_out(approved, decision.time, admit)
                 .map_err(|why| lacks(approved, why, self.epoch().is_some(), place))?;
         }
-        let done =
-            !(decision.holds.is_empty() && decision.refusals.is_empty() && decision.effects.is_empty());
         let mut next = next.by_itself(decision.time);
-        let moved = next.roster != self.roster || next.charter.digest() != self.charter.digest();
-        if !done && !moved && decision.time.0 < self.time.0.saturating_add(IDLE_SECONDS) {
-            return Err(Wrong::Empty);
+        if let Some(handover) = next.handover(self) {
+            next.running = run(self.running, decision.number, &handover);
         }
         next.advance(decision);
         next.digest = OnceLock::new();
@@ -141,7 +141,8 @@ impl State {
         if decision.number == 0 || parent != self.head {
             return Err(Wrong::Parent { got: parent, want: self.head });
         }
-        if decision.time < self.time {
+        let back = Change::Retime { head: self.head };
+        if decision.time < self.time && !decision.effects.iter().any(|one| one.effect.change == back) {
             return Err(Wrong::Time);
         }
         let sorted = decision.holds.is_sorted_by(|a, b| a < b)
@@ -157,7 +158,7 @@ impl State {
         let need = self.charter.policies().objections.unwrap_or_default();
         let need = usize::try_from(need).unwrap_or(usize::MAX);
         let sorted = is_sorted(&refused.proofs);
-        let no = refused.rejections().filter(|no| self.counts(no, 0, self.time).is_ok()).count();
+        let no = refused.rejections().filter(|no| self.counts(no, 0, UnixTime(0)).is_ok()).count();
         if need == 0 || !sorted || no < need || self.has_refused(&refused.refusal()) {
             return Err(Wrong::Refusal { got: no, need });
         }
@@ -187,22 +188,17 @@ impl State {
         }
         self.carries(change, &yes)?;
         self.check_leave(change, time)?;
+        if let Some(named) = named {
+            check_begin(self, named, time)?;
+        }
         Ok(self.changed(change, approved.effect.is_forced(), named)?)
     }
 
     /// What follows without anybody's approval: terms that `time` is past end, as far as the rules
     /// allow, and the threshold follows the group's size.
     fn by_itself(mut self, time: UnixTime) -> Self {
-        for member in self.over(time) {
-            if self.since(&member).is_none() {
-                // Nobody's vote goes with it.
-                self.roster.remove(&member);
-                continue;
-            }
-            let without = self.ended(&member);
-            if self.check_outcome(&without, false).is_ok() {
-                self = without;
-            }
+        for member in self.ending(time, &BTreeSet::new()) {
+            self.roster.remove(&member);
         }
         if let Some(threshold) = self.threshold_update() {
             let mut next = self.clone();
@@ -218,6 +214,8 @@ impl State {
     fn advance(&mut self, decision: &Decision) {
         let time = decision.time;
         self.recent.insert(self.head.number, (self.head.digest, time));
+        // A Retime brings back the times before it, too.
+        self.recent.values_mut().for_each(|(_, until)| *until = time.min(*until));
         self.recent.retain(|_, (_, until)| until.0.saturating_add(LIFE_SECONDS) >= time.0);
         let oldest = self.recent.keys().next().copied().unwrap_or(decision.number);
         self.stamps.removed.retain(|_, stamp| *stamp > oldest);
@@ -250,6 +248,12 @@ impl State {
         };
         Electorate { quorum, places: self.places.iter().map(elector).collect() }
     }
+}
+
+/// `LINE-34`: nothing is held whose term begins later than a clock may be ahead of the decision's.
+pub(crate) fn check_begin(state: &State, admit: &Admit, time: UnixTime) -> Result<(), Uncounted> {
+    let late = admit.begins.0 > time.0.saturating_add(SKEW_SECONDS) && !state.is(Danger::LineBeginsLater);
+    if late { Err(Uncounted::Begins) } else { Ok(()) }
 }
 
 /// Why an effect does not stand; of another key, which certificate of it others have and we lack.

@@ -2,19 +2,19 @@
 
 use super::State;
 use crate::{Admit, Uncounted};
-use folkmoot_base::{Danger, Digest};
+use folkmoot_base::{Danger, Digest, UnixTime};
 
 impl State {
-    /// Whether an admission may count here, whoever approves it: `LINE-20` to `LINE-22`, `LINE-26`
-    /// to `LINE-28`, `LINE-31`, `LINE-90`.
+    /// Whether an admission may count here at a time, whoever approves it: `LINE-20` to `LINE-22`,
+    /// `LINE-26` to `LINE-28`, `LINE-31`, `LINE-90`.
     ///
     /// # Errors
     /// Why not: it is late.
-    pub fn check_request(&self, admit: &Admit) -> Result<(), Uncounted> {
+    pub fn check_request(&self, admit: &Admit, time: UnixTime) -> Result<(), Uncounted> {
         if self.is_used(&admit.request) {
             return Err(Uncounted::Used);
         }
-        if admit.ends < self.time() {
+        if admit.ends < time {
             return Err(Uncounted::Ended);
         }
         if !self.has_on_line(&admit.base) {

@@ -22,7 +22,7 @@ impl State {
         let before = self.clone();
         let held = self.roster.remove(&member).ok_or(Unfit::NotMember(member))?;
         self.revoke(&held);
-        self.strike(member);
+        self.strike(member)?;
         self.stamps.removed.insert(member, number);
         self.note_replaced(member, Replaced { by: admit.member, number });
         if let Some(place) = self.places.iter_mut().find(|place| place.voter == member) {

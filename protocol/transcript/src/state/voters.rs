@@ -1,11 +1,13 @@
 //! Whose approvals suffice for what.
 
-use super::State;
+use super::{IDLE_SECONDS, State};
 use crate::{Approval, Change, Uncounted};
 use folkmoot_base::{Danger, MemberId, UnixTime};
-use folkmoot_identity::{Below, CertificateError, Policy, Threshold};
+use folkmoot_identity::{Below, Policy, Threshold};
 use folkmoot_signing::shared;
 use std::collections::BTreeSet;
+
+const DAY_SECONDS: u64 = 86_400;
 
 impl State {
     /// Whether this member's approvals and commits count: it has a place, and its membership holds.
@@ -29,6 +31,26 @@ impl State {
         let places: Vec<MemberId> = self.places.iter().map(|place| place.voter).collect();
         let alone = self.danger.is(Danger::LineNoQuorum) && !yes.is_empty();
         alone || self.charter.quorum().holds(&places, yes)
+    }
+
+    /// `LINE-95`: whether a decision of this time needs the word of this voter's person on the
+    /// date. The voter alone is a quorum, so no other clock could stop its own; and the time of the
+    /// last decision is long past.
+    pub fn asks_date(&self, voter: &MemberId, time: UnixTime) -> bool {
+        let last = self.time().0;
+        let far = last > 0 && time.0 >= last.saturating_add(IDLE_SECONDS);
+        far && self.is_alone(voter) && !self.danger.is(Danger::LineAloneUnasked)
+    }
+
+    /// `LINE-04`: so old is the last decision when this voter has one made that only tells the
+    /// time, in seconds. A voter that alone is a quorum does so a day before it would have to ask
+    /// its person.
+    pub fn idle_seconds(&self, voter: &MemberId) -> u64 {
+        if self.is_alone(voter) { IDLE_SECONDS.saturating_sub(DAY_SECONDS) } else { IDLE_SECONDS }
+    }
+
+    fn is_alone(&self, voter: &MemberId) -> bool {
+        self.may_vote(voter) && self.is_quorum(&BTreeSet::from([*voter]))
     }
 
     /// Whether `yes` suffice for an effect, before its own rule: the threshold, and a quorum.
@@ -79,9 +101,6 @@ impl State {
             return Ok(());
         }
         let policies = self.charter.policies();
-        if policies.policy == Policy::List && !self.is_listed(holder) {
-            return Err(Uncounted::Policy(CertificateError::PeerNotListed));
-        }
         policies.let_in(Some(holder), yes, self.threshold()).map_err(Uncounted::Policy)?;
         if self.charter.minority_may_admit() || self.is_quorum(yes) {
             Ok(())
@@ -91,7 +110,7 @@ impl State {
     }
 
     /// Whether an approval counts here, for a subject that last changed at `stamp`, at a time:
-    /// `LINE-10` to `LINE-14`.
+    /// `LINE-10` to `LINE-14`, `LINE-21`.
     ///
     /// # Errors
     /// Why not.
@@ -109,6 +128,9 @@ impl State {
         }
         if approval.expires < time && !self.danger.is(Danger::LineNoExpiry) {
             return Err(Uncounted::Expired(approval.voter));
+        }
+        if self.is_used(&approval.subject.digest) && !self.danger.is(Danger::LineKeepsUsed) {
+            return Err(Uncounted::Used);
         }
         Ok(())
     }

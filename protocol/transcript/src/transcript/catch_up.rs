@@ -1,10 +1,10 @@
 //! What is here, by name, and what somebody else lacks of it.
 
 use super::Transcript;
-use crate::Expire;
-use crate::item::{Item, SignedApproval, admit_name, expire_name, refusal_name};
+use crate::Signed;
+use crate::item::{Item, SignedApproval, admit_name, past_name, refusal_name};
 use bytes::Bytes;
-use folkmoot_base::{Digest, Head, MemberId};
+use folkmoot_base::{Digest, Head, MemberId, UnixTime};
 use std::collections::BTreeSet;
 
 impl Transcript {
@@ -19,8 +19,8 @@ impl Transcript {
         let effects = set.effects().map(|effect| effect.subject().digest);
         let sides = self.sides();
         let refusals = set.refusals().map(refusal_name);
-        let expires = set.expires().map(|expire| expire_name(&expire.member, &expire.request));
-        admits.chain(approvals).chain(effects).chain(refusals).chain(expires).chain(sides).collect()
+        let past = self.past().map(past_name);
+        admits.chain(approvals).chain(effects).chain(refusals).chain(past).chain(sides).collect()
     }
 
     /// Every item that is kept: of the set, and of the admissions that the state holds.
@@ -57,9 +57,13 @@ impl Transcript {
         let line = self.line.decisions().range(head.number.saturating_add(1)..);
         for (_, standing) in line {
             let decision = &standing.proposal.decision;
-            let named = decision.effects.iter().filter_map(|one| one.effect.change.request());
-            for (name, paper) in decision.holds.iter().chain(named).flat_map(|one| self.shown(one, have)) {
+            for (name, paper) in decision.requests().flat_map(|one| self.shown(one, have)) {
                 if !have.contains(&name) && !push(paper) {
+                    return out;
+                }
+            }
+            for (name, proof) in decision.holds.iter().flat_map(|one| self.approvals_of(one)) {
+                if !have.contains(&name) && !push(proof) {
                     return out;
                 }
             }
@@ -75,6 +79,12 @@ impl Transcript {
         out
     }
 
+    /// The yeses to a request that are here still: whoever applies a decision that holds it asks
+    /// for them.
+    fn approvals_of(&self, request: &Digest) -> Vec<(Digest, Bytes)> {
+        self.set().given(request).filter_map(approval_item).collect()
+    }
+
     /// The set as items, each with its name, in an order in which they can be taken. Nothing of
     /// other lines is among them.
     pub(crate) fn set_items(&self, have: &BTreeSet<Digest>) -> Vec<(Digest, Bytes)> {
@@ -83,22 +93,26 @@ impl Transcript {
         for admit in set.admits() {
             items.extend(self.shown(&admit.request, have));
         }
-        for signed in set.approvals() {
-            let Some(signature) = signed.signature.clone() else { continue };
-            let approval = signed.approval;
-            let item = Item::Approval(SignedApproval { approval, signature });
-            items.push((approval.digest(), item.encode().into()));
-        }
+        items.extend(set.approvals().filter_map(approval_item));
         let effects = set.effects().map(|effect| (effect.subject().digest, Item::Effect(effect.clone())));
         items.extend(effects.map(|(name, item)| (name, item.encode().into())));
         let refusals = set.refusals();
         items.extend(
             refusals.filter_map(|one| Some((refusal_name(one), self.refused.get(&one.request)?.clone()))),
         );
-        items.extend(set.expires().map(|expire| {
-            let Expire { member, request } = *expire;
-            (expire_name(&member, &request), Item::Expire { member, request }.encode().into())
-        }));
+        items.extend(self.past().map(|time| (past_name(time), Item::Past { time }.encode().into())));
         items
     }
+
+    /// The time that is past, if it is not only that of the last decision.
+    fn past(&self) -> Option<UnixTime> {
+        Some(self.set().past()).filter(|past| past.0 > 0)
+    }
+}
+
+/// An approval as an item, with its name; none if only a certificate proves it.
+pub(super) fn approval_item(signed: &Signed) -> Option<(Digest, Bytes)> {
+    let (approval, signature) = (signed.approval, signed.signature.clone()?);
+    let item = Item::Approval(SignedApproval { approval, signature });
+    Some((approval.digest(), item.encode().into()))
 }

@@ -9,9 +9,12 @@
 
 use super::Transcript;
 use crate::item::{Item, SignedApproval, admit_name};
-use crate::{EPOCHS_MAX, ItemError, LATE_BYTES_MAX, Signed, State, Uncounted, paper};
+use crate::{
+    Approval, Decision, EPOCHS_MAX, ItemError, LATE_BYTES_MAX, Set, Signed, State, Uncounted, paper,
+};
 use bytes::Bytes;
-use folkmoot_base::{Digest, MemberId};
+use folkmoot_base::{Digest, MemberId, UnixTime};
+use folkmoot_identity::Gmc;
 use std::collections::BTreeSet;
 
 /// Most items of one admission that are kept.
@@ -27,6 +30,8 @@ pub(super) struct Paper {
     pub(super) item: Bytes,
     /// The approvals that only this item proves.
     proves: Vec<Digest>,
+    /// The approvals by which a decision holds the admission, and that it shows.
+    vouches: Vec<Digest>,
     /// Whose keys it takes to verify those.
     signers: Vec<MemberId>,
     /// Whether one of those is no member, so that nobody who comes now could verify it.
@@ -40,7 +45,7 @@ pub(super) struct Paper {
 impl Paper {
     /// By which name somebody who has this is given the item, if it lacks that name.
     fn name(&self, request: &Digest, have: &BTreeSet<Digest>) -> Digest {
-        let lacks = self.proves.iter().find(|name| !have.contains(*name));
+        let lacks = self.proves.iter().chain(&self.vouches).find(|name| !have.contains(*name));
         lacks.copied().unwrap_or_else(|| admit_name(request, self.epoch.as_ref()))
     }
 }
@@ -51,14 +56,20 @@ impl Transcript {
         bytes: &[u8],
         certificate: &[u8],
         approvals: &[SignedApproval],
+        clock: Option<UnixTime>,
     ) -> Result<bool, ItemError> {
-        let paper = paper::Paper::read(certificate, self.signed.charter())?;
+        let paper = paper::Paper::read(certificate, self.state())?;
         paper.check_key(self.state())?;
         let request = paper.admit.request;
+        // What is in the set is asked again with the rest of it.
+        if self.set().admit(&request).is_none() && self.waits(&paper.admit, bytes, clock) {
+            return Ok(false);
+        }
         if self.set().is_loading() && self.state().is_used(&request) {
             return Err(ItemError::Uncounted(Uncounted::Used));
         }
         let mut proofs = self.proofs(&paper, approvals)?;
+        let again = self.left_over(&request);
         let bases = paper.bases().chain(approvals.iter().map(|signed| signed.approval.base.number));
         let ahead = bases.filter(|base| *base > self.state().head().number).min();
         let only_here = proofs.iter().filter(|proof| proof.signature.is_none());
@@ -72,13 +83,35 @@ impl Transcript {
         let epoch = paper.admit.epochs.first().copied();
         let signers = paper.gmc.multi().map(|multi| multi.signers().to_vec()).unwrap_or_default();
         let (state, set) = self.line.set_mut();
+        let is_far = |one: &Signed| clock.is_some_and(|clock| Set::is_far(state, &one.approval, clock));
+        let (far, proofs) = proofs.into_iter().partition(is_far);
+        <Vec<Signed> as IntoIterator>::into_iter(far).for_each(|one| set.wait(one));
         let new = set.take_paper(state, paper.admit, bytes.len() > LATE_BYTES_MAX, proofs);
         let wanted = wanted || self.wants_epoch(&request, epoch);
         let item = Bytes::copy_from_slice(bytes);
         let waits = !are_members(self.state(), &signers);
-        self.keep_paper(request, Paper { item, proves, signers, waits, ahead, epoch }, wanted);
+        let vouches = Vec::new();
+        self.keep_paper(request, Paper { item, proves, vouches, signers, waits, ahead, epoch }, wanted);
+        self.take_again(again, clock);
         self.sweep();
         Ok(new)
+    }
+
+    /// Takes the papers of an admission that a decision has held and that is over, because it comes
+    /// to the set again: whoever is shown them there takes what they say, too.
+    fn left_over(&mut self, request: &Digest) -> Vec<Paper> {
+        let comes = !self.state().is_used(request) && self.set().admit(request).is_none();
+        let papers = if comes { self.papers.remove(request) } else { None };
+        papers.unwrap_or_default()
+    }
+
+    /// Takes items anew that were taken before.
+    fn take_again(&mut self, papers: Vec<Paper>, clock: Option<UnixTime>) {
+        for Paper { item, .. } in papers {
+            if let Ok(Item::Admit { certificate, approvals }) = Item::decode(&item) {
+                drop(self.take_admit(&item, &certificate.0, &approvals, clock));
+            }
+        }
     }
 
     /// The approvals in a certificate and beside it, each verified.
@@ -124,13 +157,21 @@ impl Transcript {
         }
     }
 
-    /// Keeps the item of an admission that the state holds, with whatever proves it.
-    pub(crate) fn keep_held(&mut self, bytes: &[u8], certificate: &[u8]) -> Result<Digest, ItemError> {
-        let paper = paper::Paper::read(certificate, self.signed.charter())?;
+    /// Keeps the item of an admission that the state holds, or of one of these requests, with
+    /// whatever proves it.
+    pub(crate) fn keep_held(
+        &mut self,
+        bytes: &[u8],
+        decided: &BTreeSet<Digest>,
+    ) -> Result<Digest, ItemError> {
+        let Item::Admit { certificate, approvals } = Item::decode(bytes)? else {
+            return Err(ItemError::NotHeld);
+        };
+        let paper = paper::Paper::read(&certificate.0, self.state())?;
         paper.check_key(self.state())?;
         let admit = &paper.admit;
         let held = self.state().roster().get(&admit.member);
-        if held.is_none_or(|held| held.request != admit.request) {
+        if held.is_none_or(|held| held.request != admit.request) && !decided.contains(&admit.request) {
             return Err(ItemError::NotHeld);
         }
         let (request, epoch) = (admit.request, admit.epochs.first().copied());
@@ -139,9 +180,41 @@ impl Transcript {
         let known = papers.iter().any(|paper| paper.epoch == epoch);
         if papers.is_empty() || (!known && papers.len() < PAPERS_MAX) {
             let (proves, signers) = Default::default();
-            papers.push(Paper { item, proves, signers, waits: false, ahead: None, epoch });
+            let vouches = approvals.iter().map(|signed| signed.approval.digest()).collect();
+            papers.push(Paper { item, proves, vouches, signers, waits: false, ahead: None, epoch });
         }
         Ok(request)
+    }
+
+    /// Puts the approvals by which a decision holds somebody beside its certificate: the set
+    /// forgets those of voters who are none any more, and whoever applies the decision later asks
+    /// for them.
+    pub(super) fn put_beside(&mut self, decision: &Decision) {
+        let set = self.line.set();
+        for request in &decision.holds {
+            let Some(paper) = self.papers.get_mut(request).and_then(|papers| papers.first_mut()) else {
+                continue;
+            };
+            let Ok(Item::Admit { certificate, .. }) = Item::decode(&paper.item) else { continue };
+            let Ok(gmc) = Gmc::from_der(&certificate.0) else { continue };
+            let carries = |one: &Approval| {
+                let (base, turn) = (one.base, one.turn);
+                gmc.votes().iter().any(|vote| (vote.voter, vote.base, vote.turn) == (one.voter, base, turn))
+            };
+            let given: Vec<&Signed> = set.given(request).filter(|one| one.signature.is_some()).collect();
+            paper.vouches = given.iter().map(|one| one.approval.digest()).collect();
+            let beside = given.into_iter().filter(|one| !carries(&one.approval));
+            let beside = beside.filter_map(|signed| {
+                Some(SignedApproval { approval: signed.approval, signature: signed.signature.clone()? })
+            });
+            paper.item = Item::Admit { certificate, approvals: beside.collect() }.encode().into();
+        }
+    }
+
+    /// The requests that recent decisions hold or name: whoever takes these one by one asks for
+    /// them, over or not.
+    pub(crate) fn decided(&self) -> BTreeSet<Digest> {
+        self.line.recent().flat_map(|one| one.proposal.decision.requests()).copied().collect()
     }
 
     /// Drops papers when there are many more than the set may have: it drops admissions by itself.
@@ -156,8 +229,10 @@ impl Transcript {
 
     /// Drops papers that nothing needs any more, and what no paper proves any more.
     pub(super) fn forget(&mut self) {
+        let decided = self.decided();
         let (state, set) = self.line.set_mut();
-        self.papers.retain(|request, _| state.is_used(request) || set.admit(request).is_some());
+        let kept = |one: &Digest| state.is_used(one) || decided.contains(one) || set.admit(one).is_some();
+        self.papers.retain(|request, _| kept(request));
         let refused: BTreeSet<Digest> = set.refusals().map(|refusal| refusal.request).collect();
         self.refused.retain(|request, _| refused.contains(request));
         // Nobody who comes later has the key of a signer that is no member any more, and without
@@ -175,23 +250,17 @@ impl Transcript {
 
     /// Takes papers anew whose signers are all members again, or of which a base is decided now:
     /// whoever comes now takes what they say.
-    pub(super) fn retake(&mut self) {
+    pub(super) fn retake(&mut self, clock: Option<UnixTime>) {
         let (state, set) = (self.line.state(), self.line.set());
-        let mut back: Vec<Bytes> = Vec::new();
+        let mut back: Vec<Paper> = Vec::new();
         for papers in self.papers.iter_mut().filter(|(one, _)| set.admit(one).is_some()).map(|(_, all)| all) {
             let decided = |base: u64| base <= state.head().number;
             let again = |paper: &Paper| {
                 (paper.waits || paper.ahead.is_some_and(decided)) && are_members(state, &paper.signers)
             };
-            back.extend(papers.iter().filter(|paper| again(paper)).map(|paper| paper.item.clone()));
-            papers.retain(|paper| !again(paper));
+            back.extend(papers.extract_if(.., |paper| again(paper)));
         }
-        for item in back {
-            if let Ok(Item::Admit { certificate, approvals }) = Item::decode(&item) {
-                // It was taken before.
-                drop(self.take_admit(&item, &certificate.0, &approvals));
-            }
-        }
+        self.take_again(back, clock);
     }
 
     /// The items of an admission: what whoever misses it needs.

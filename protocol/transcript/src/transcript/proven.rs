@@ -3,12 +3,14 @@
 
 use super::{Taken, Transcript, check_claims};
 use crate::proposal::Standing;
-use crate::{Applied, Electorate, ItemError, State, Unproposed};
+use crate::{Applied, Electorate, ItemError, State, StateError, Unproposed};
+use folkmoot_base::Danger;
+use folkmoot_identity::names::is_made;
 use std::sync::Arc;
 
 impl Transcript {
-    /// Goes on to a later state without the decisions between: [`Line::skip`], with every signature
-    /// verified.
+    /// Goes on to a later state without the decisions between: [`crate::Line::skip`], with every
+    /// signature verified. Not `shown`: it need not show that our head is on its line.
     ///
     /// # Errors
     /// [`ItemError`]; the transcript is then as it was.
@@ -17,12 +19,13 @@ impl Transcript {
         handovers: &[Standing],
         last: &Standing,
         state: &[u8],
+        shown: bool,
     ) -> Result<Taken, ItemError> {
         let mut electors = (self.state().head().number, self.state().electorate());
         for standing in handovers.iter().chain([last]) {
             electors = self.handed_over(standing, electors)?;
         }
-        self.go_on(handovers.to_vec(), last.clone(), state)
+        self.go_on(handovers.to_vec(), last.clone(), state, shown)
     }
 
     /// [`Self::skip`], whose signatures are verified.
@@ -31,21 +34,31 @@ impl Transcript {
         handovers: Vec<Standing>,
         last: Standing,
         state: &[u8],
+        shown: bool,
     ) -> Result<Taken, ItemError> {
         // Nothing is made of bytes that no quorum has named.
         if last.proposal.decision.state != State::digest_of(state) {
             return Err(Unproposed::State.into());
         }
-        let founding = Arc::new(self.signed.charter().clone());
-        let state = State::decode(state, founding, last.head().digest).map_err(ItemError::State)?;
-        let shown = |number: u64| handovers.iter().chain([&last]).find(|one| one.head().number == number);
-        let at = |number| state.decision_at(number).or_else(|| Some(shown(number)?.head()));
+        let state = self.read_state(state, &last)?;
+        let named = |number: u64| handovers.iter().chain([&last]).find(|one| one.head().number == number);
+        let at = |number| state.decision_at(number).or_else(|| Some(named(number)?.head()));
         self.check_awaited(state.head().number, at)?;
-        self.line.go_on(handovers, last, state)?;
+        self.line.go_on(handovers, last, state, shown)?;
         self.reached();
         self.forget();
-        self.retake();
+        self.retake(None);
         Ok(self.told(true))
+    }
+
+    /// The state that a decision names. `ADM-90`: a quorum that lies may have named one with
+    /// members whom no certificate could have let in.
+    pub(super) fn read_state(&self, state: &[u8], last: &Standing) -> Result<State, ItemError> {
+        let founding = Arc::new(self.signed.charter().clone());
+        let state = State::decode(state, founding, last.head().digest).map_err(ItemError::State)?;
+        let named = state.roster().values().all(|held| is_made(&held.name).is_ok());
+        let any = named || self.state().is(Danger::AdmissionAnyName);
+        if any { Ok(state) } else { Err(ItemError::State(StateError::Value("name"))) }
     }
 
     /// The number of a handover and those who commit after it, if it is of a later decision than

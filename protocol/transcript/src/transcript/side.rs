@@ -3,10 +3,9 @@
 use super::{Taken, Transcript};
 use crate::item::Item;
 use crate::proposal::Standing;
-use crate::{Applied, Change, Head, ITEM_BYTES_MAX, ItemError, State, Unproposed};
+use crate::{Applied, Change, Head, ITEM_BYTES_MAX, ItemError, Unproposed};
 use bytes::Bytes;
 use folkmoot_base::Digest;
-use std::sync::Arc;
 
 impl Transcript {
     /// Takes what somebody on another line shows of it, with every signature verified:
@@ -29,8 +28,7 @@ impl Transcript {
         for standing in decisions.iter().chain([last]) {
             electors = self.handed_over(standing, electors)?;
         }
-        let founding = Arc::new(self.signed.charter().clone());
-        let state = State::decode(state, founding, last.head().digest).map_err(ItemError::State)?;
+        let state = self.read_state(state, last)?;
         let shown = |number: u64| decisions.iter().chain([last]).find(|one| one.head().number == number);
         let at = |number| state.decision_at(number).or_else(|| Some(shown(number)?.head()));
         self.check_awaited(state.head().number, at)?;
@@ -48,13 +46,13 @@ impl Transcript {
         for item in std::mem::take(&mut self.papers).into_values().flatten().map(|paper| paper.item) {
             if let Ok(Item::Admit { certificate, approvals }) = Item::decode(&item) {
                 // What says nothing on this line falls.
-                drop(self.take_admit(&item, &certificate.0, &approvals));
+                drop(self.take_admit(&item, &certificate.0, &approvals, None));
             }
         }
         let (state, set) = self.line.set_mut();
         set.advance(state);
         self.forget();
-        self.retake();
+        self.retake(None);
         Ok(self.told(true))
     }
 

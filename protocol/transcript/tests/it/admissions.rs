@@ -1,11 +1,9 @@
 //! Which admissions count.
 
-use crate::group::{DAY, Group, draft, elect, field, key, member, remove};
+use crate::group::{DAY, Group, draft, field, key, member, remove};
 use folkmoot_base::{MemberId, UnixTime, digest};
 use folkmoot_identity::{Policies, Rule};
-use folkmoot_transcript::{
-    Admit, Approval, Batch, EXPIRE_SECONDS, Expire, Head, Refusal, Uncounted, Wrong, admission,
-};
+use folkmoot_transcript::{Admit, Approval, Batch, Head, Refusal, Uncounted, Wrong, admission};
 
 fn judged(group: &Group, admit: &Admit) -> Result<(), Uncounted> {
     group.set().judge(group.state(), admit)
@@ -278,43 +276,39 @@ fn line_32_without_objections_in_the_charter_nothing_is_refused() {
     assert_eq!(refused, Err(Wrong::Refusal { got: 4, need: 0 }));
 }
 
+/// A no does not run out, as long as the yes that it answers could count: in the set by Past, and
+/// in a decision.
 #[test]
-fn line_33_a_term_ends_when_its_time_has_come() {
-    let mut group = Group::new(4, 2);
-    let admit = Admit { ends: UnixTime(group.now + DAY), ..group.ask(5) };
-    group.welcome(&admit, &[0, 1]);
-    let expire = Expire { member: member(5), request: admit.request };
-    let after = |seconds| Some(UnixTime(admit.ends.0 + seconds));
-    let (state, set) = group.line.set_mut();
-    assert!(!set.take_expire(state, expire, after(EXPIRE_SECONDS)));
-    assert!(!set.take_expire(state, expire, None), "offline, the last decision's time tells");
-    let other = Expire { member: member(6), ..expire };
-    assert!(!set.take_expire(state, other, after(EXPIRE_SECONDS + 1)), "it names one admission");
-    assert!(set.take_expire(state, expire, after(EXPIRE_SECONDS + 1)));
-    assert!(!group.is_member(5));
-    // A clock that is set back finds that it came too early.
-    let (state, set) = group.line.set_mut();
-    assert!(set.recheck_expires(state, admit.ends));
-    assert!(group.is_member(5));
-}
-
-#[test]
-fn line_33_an_end_of_a_term_moves_no_vote_and_falls_when_the_member_is_held_anew() {
-    let mut group = Group::new(3, 2);
-    group.let_in(&[5], &[0, 1]);
-    group.pass(elect(&[0, 1, 2, 5]), &[0, 1, 2]);
-    let held = group.state().roster()[&member(5)].clone();
-    let expire = Expire { member: member(5), request: held.request };
-    let clock = UnixTime(held.ends.0 + 61);
-    let (state, set) = group.line.set_mut();
-    assert_eq!(set.expirable(state, clock), [expire]);
-    assert!(set.take_expire(state, expire, Some(clock)));
-    assert!(!group.is_member(5) && group.state().may_vote(&member(5)));
-    // The next decision ends it, or holds a renewal.
-    let renewal = Admit { ends: UnixTime(held.ends.0 + 40 * DAY), ..group.ask(5) };
-    group.welcome(&renewal, &[0, 1]);
-    assert!(group.is_member(5));
-    let holds = vec![renewal.request];
-    group.follow(group.decide(Batch { holds, ..group.batch() }).unwrap());
-    assert!(group.is_member(5) && group.set().expires().next().is_none());
+fn line_14_an_objection_does_not_run_out() {
+    let mut group = with_objections(2);
+    let admit = group.ask(5);
+    group.take_admit(&admit);
+    let subject = admission(admit.request);
+    let short = UnixTime(group.now + DAY);
+    for person in [2, 3] {
+        let no = Approval { expires: short, ..group.no(person, subject) };
+        group.take(no);
+    }
+    for person in [0, 1] {
+        let yes = group.yes(person, subject);
+        group.take(yes);
+    }
+    let refused = |group: &Group| judged(group, &admit) == Err(Uncounted::Refused);
+    assert!(refused(&group));
+    // Somebody else's term has ended long after the noes.
+    let other = Admit { ends: UnixTime(group.now + 20 * DAY), ..group.ask(6) };
+    group.welcome(&other, &[0, 1]);
+    group.raise(group.now + 29 * DAY);
+    assert!(group.past() > short.0 && refused(&group));
+    group.now += 25 * DAY;
+    group.follow(group.decide(group.batch()).unwrap());
+    assert!(group.state().time() > short && refused(&group));
+    assert_eq!(group.set().rejecting(group.state(), &admit.request).len(), 2);
+    let refusals = group.set().refusable(group.state());
+    group.follow(group.decide(Batch { refusals, ..group.batch() }).unwrap());
+    assert!(group.state().is_refused(&admit), "a decision refuses it by them");
+    // A yes does run out.
+    let yes = group.yes(0, subject);
+    let over = Approval { expires: short, ..yes };
+    assert!(matches!(group.state().counts(&over, 0, group.state().time()), Err(Uncounted::Expired(_))));
 }

@@ -1,7 +1,7 @@
 //! Which approvals count, and which of a voter's approvals stands.
 
 use crate::group::{DAY, Group, START, elect, field, member, remove, signature};
-use folkmoot_base::UnixTime;
+use folkmoot_base::{Danger, UnixTime};
 use folkmoot_identity::Verdict;
 use folkmoot_transcript::{Approval, Batch, Effect, Head, LIFE_SECONDS, Signed, Uncounted, admission};
 
@@ -245,28 +245,35 @@ fn line_15_a_second_signature_on_one_approval_is_not_a_second_approval() {
     assert!(set.approval(&approval.subject, &approval.voter).unwrap().signature.is_some());
 }
 
-/// What only a certificate proves is shown with that certificate. After the admission has left the
-/// set nobody could be shown it, and two members would never have equal sets.
+/// What only a certificate proves is shown with that certificate. Some members have it so, and
+/// others with its own signature. All drop it with the admission: otherwise they would have unequal
+/// sets from then on, and nobody would say so before the ring forms anew.
 #[test]
-fn an_approval_without_a_signature_goes_with_its_admission() {
-    let mut group = Group::new(3, 2);
-    let admit = group.ask(5);
-    let early = Signed { approval: group.yes(0, admission(admit.request)), signature: None };
-    let (state, set) = group.line.set_mut();
-    assert!(!set.take_approval(state, early), "its certificate is not here");
-    group.take_admit(&admit);
-    for person in [0, 1] {
-        let approval = group.yes(person, admission(admit.request));
-        let signature = (person == 1).then(signature);
+fn line_21_an_approval_goes_with_the_admission_that_is_held_or_over() {
+    let left = |danger: Option<Danger>, over: bool| {
+        let mut group = Group::new(3, 2);
+        group.line.endanger(danger.into());
+        let admit = group.ask(5);
+        let early = Signed { approval: group.yes(0, admission(admit.request)), signature: None };
         let (state, set) = group.line.set_mut();
-        assert!(set.take_approval(state, Signed { approval, signature }));
-    }
-    let batch = Batch { holds: vec![admit.request], ..group.batch() };
-    let decision = group.decide(batch).unwrap();
-    group.follow(decision);
-    assert!(group.is_member(5));
-    let left: Vec<_> = group.set().approvals().map(|signed| signed.approval.voter).collect();
-    assert_eq!(left, [member(1)]);
+        assert!(!set.take_approval(state, early), "its certificate is not here");
+        group.take_admit(&admit);
+        for person in [0, 1] {
+            let approval = group.yes(person, admission(admit.request));
+            let signature = (person == 1).then(signature);
+            let (state, set) = group.line.set_mut();
+            assert!(set.take_approval(state, Signed { approval, signature }));
+        }
+        let holds = if over { Vec::new() } else { vec![admit.request] };
+        let time = if over { UnixTime(admit.ends.0 + 1) } else { group.batch().time };
+        let decision = group.decide(Batch { holds, time, ..group.batch() }).unwrap();
+        group.follow(decision);
+        assert_eq!(group.is_member(5), !over);
+        group.set().approvals().map(|signed| signed.approval.voter).collect::<Vec<_>>()
+    };
+    assert_eq!(left(None, false), []);
+    assert_eq!(left(None, true), []);
+    assert_eq!(left(Some(Danger::LineKeepsUsed), false), [member(1)]);
 }
 
 /// What it replaced then stands again, as it does at somebody who comes later.
@@ -281,8 +288,8 @@ fn what_only_a_certificate_proved_leaves_what_it_replaced() {
     let approval = Approval { turn: 1, ..said };
     let (state, set) = group.line.set_mut();
     assert!(set.take_approval(state, Signed { approval, signature: None }));
-    let batch = Batch { holds: vec![admit.request], ..group.batch() };
-    group.follow(group.decide(batch).unwrap());
+    let (state, set) = group.line.set_mut();
+    assert!(set.take_out(state, &admit.request).is_some());
     let stands = group.set().approval(&said.subject, &said.voter).map(|signed| signed.approval);
     assert_eq!(stands, Some(said));
     assert_eq!(group.set().approvals().count(), 2);

@@ -339,7 +339,8 @@ fn line_90_the_list_lets_no_former_key_in() {
     group.take_admit(&back);
     group.take_admit(&listed);
     assert!(!group.is_member(3) && group.is_member(6));
-    assert!(!group.state().is_listed(&member(3)));
+    assert_eq!(group.state().charter().policies().list, [member(6)].into());
+    assert!(group.state().is_struck(&member(3)), "the charter's text names it still");
 }
 
 #[test]

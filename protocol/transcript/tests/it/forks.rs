@@ -1,9 +1,11 @@
 //! Two decisions for one number: which one a member keeps, and who is named.
 
-use crate::group::{Group, field, fresh, member};
+use crate::group::{Group, field, forced, fresh, member, remove};
 use crate::voter::{promise, proposal, standing};
-use folkmoot_base::MemberId;
-use folkmoot_transcript::{Applied, Decision, Promise, Report, SIDES_MAX, Standing, contradictions};
+use folkmoot_base::{Danger, MemberId, Mutant};
+use folkmoot_transcript::{
+    Applied, Change, Decision, FORKS_MAX, Promise, Report, SIDES_MAX, Standing, contradictions,
+};
 
 fn two(group: &Group) -> (Decision, Decision) {
     let decision = |hours| group.decision(field("request_hours", hours), &[0, 1, 2]).unwrap();
@@ -74,6 +76,61 @@ fn two_promises_and_two_proposals_of_one_ballot_contradict_each_other() {
     let theirs = standing(proposal(&two, &[(0, vec![]), (1, promises)]), &[0, 1]);
     let both: Vec<MemberId> = named(&group, &ours, &theirs);
     assert!(both.contains(&owner) && both.contains(&member(3)) && !both.contains(&member(2)));
+}
+
+/// Two former voters make up as many other sides as are kept, and more, before somebody shows what
+/// one who still votes has committed to.
+#[test]
+fn line_86_made_up_sides_keep_no_true_one_out() {
+    for (danger, kept) in [(None, true), (Some(Danger::LineKeepsMadeUp), false)] {
+        let mut group = Group::new(4, 2);
+        let other = |hours: usize, who: &[usize]| {
+            let decision = group.decision(field("request_hours", &hours.to_string()), &[0, 1, 2]);
+            standing(fresh(decision.unwrap()), who)
+        };
+        let (true_one, made_up): (Standing, Vec<Standing>) =
+            (other(99, &[0, 2, 3]), (1..=SIDES_MAX + 2).map(|hours| other(hours, &[0, 3])).collect());
+        group.pass(field("request_hours", "24"), &[0, 1, 2]);
+        group.line.endanger(Mutant::from(danger));
+        group.pass(remove(3), &[0, 1, 2]);
+        group.pass(forced(remove(0)), &[1, 2]);
+        // The first to go, if nobody wanted to go over to it.
+        let wanted = made_up[..SIDES_MAX].iter().map(Standing::head).min().unwrap();
+        group.want(&Change::Rejoin { head: wanted }.into(), &[1]);
+        for side in made_up.iter().chain([&true_one]).chain(&made_up) {
+            assert!(matches!(group.apply(side.clone()), Ok(Applied::Fork(_))));
+        }
+        let forks = group.line.forks();
+        assert!(forks.contains_key(&wanted));
+        assert_eq!(forks.contains_key(&true_one.head()), kept, "{danger:?}");
+        assert_eq!(forks.len(), SIDES_MAX);
+        assert!(
+            danger.is_some() || forks.values().filter(|fork| fork.is_by_voters(group.state())).count() == 1
+        );
+    }
+}
+
+/// The same of forks of many numbers: of older ones a true one stays.
+#[test]
+fn line_86_made_up_forks_keep_no_true_one_out() {
+    for (danger, kept) in [(None, true), (Some(Danger::LineKeepsMadeUp), false)] {
+        let mut group = Group::new(4, 2);
+        let mut others: Vec<Standing> = Vec::new();
+        for hours in 1..=FORKS_MAX + 1 {
+            let decision = group.decision(field("request_hours", &(100 + hours).to_string()), &[0, 1, 2]);
+            let who: &[usize] = if hours == 1 { &[0, 2, 3] } else { &[0, 3] };
+            others.push(standing(fresh(decision.unwrap()), who));
+            group.pass(field("request_hours", &hours.to_string()), &[0, 1, 2]);
+        }
+        group.line.endanger(Mutant::from(danger));
+        group.pass(remove(3), &[0, 1, 2]);
+        group.pass(forced(remove(0)), &[1, 2]);
+        for side in &others {
+            assert!(matches!(group.apply(side.clone()), Ok(Applied::Fork(_))));
+        }
+        assert_eq!(group.line.forks().len(), FORKS_MAX);
+        assert_eq!(group.line.forks().contains_key(&others[0].head()), kept, "{danger:?}");
+    }
 }
 
 #[test]

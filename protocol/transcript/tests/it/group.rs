@@ -237,6 +237,38 @@ impl Group {
         self.follow(decision);
     }
 
+    /// Somebody says that what had ended by this time is over.
+    pub fn take_past(&mut self, past: u64, clock: u64) -> bool {
+        let (state, set) = self.line.set_mut();
+        set.take_past(state, UnixTime(past), UnixTime(clock))
+    }
+
+    /// This member's own clock is asked before anything is judged.
+    pub fn raise(&mut self, clock: u64) -> bool {
+        let (state, set) = self.line.set_mut();
+        set.raise(state, UnixTime(clock))
+    }
+
+    pub fn ask_again(&mut self, clock: u64) -> bool {
+        let (state, set) = self.line.set_mut();
+        set.ask_again(state, UnixTime(clock))
+    }
+
+    /// An approval that is heard by a clock.
+    pub fn hear(&mut self, approval: Approval, clock: UnixTime) -> bool {
+        let (state, set) = self.line.set_mut();
+        set.hear_approval(state, Signed { approval, signature: Some(signature()) }, Some(clock))
+    }
+
+    pub fn let_out(&mut self, clock: UnixTime) -> bool {
+        let (state, set) = self.line.set_mut();
+        set.let_out(state, clock)
+    }
+
+    pub fn past(&self) -> u64 {
+        self.set().past().0
+    }
+
     pub fn is_member(&self, person: usize) -> bool {
         self.set().members(self.state()).contains_key(&member(person))
     }

@@ -11,18 +11,26 @@
     unreachable_pub
 )]
 
+mod able;
 mod admissions;
 mod approvals;
 mod ballots;
+mod dates;
 mod decisions;
 mod effects;
 mod encoding;
 mod forks;
 mod group;
+mod holds;
+mod judgements;
+mod judging;
 mod liars;
+mod named;
 mod outcomes;
+mod past;
 mod proposals;
 mod rejoin;
+mod retime;
 mod set;
 mod sharing;
 mod size;

@@ -1,6 +1,7 @@
 //! What a decision may not leave behind.
 
 use crate::group::{Group, draft, elect, field, member, remove};
+use folkmoot_base::UnixTime;
 use folkmoot_identity::{Below, CharterDraft, Policies, Rule};
 use folkmoot_transcript::{Change, Unfit};
 
@@ -67,4 +68,15 @@ fn line_46_the_rules_stay_within_reach() {
             assert_eq!(stands(&group, &remove(2), false), Ok(()));
         }
     }
+}
+
+/// Two founders, whose terms have no end, and two whose terms do.
+#[test]
+fn from_the_end_of_so_many_terms_on_nobody_can_be_spared() {
+    let mut group = Group::new(2, 2);
+    assert_eq!(group.state().all_needed_from(), Some(UnixTime(0)), "two of two");
+    let admits = group.let_in(&[2, 3], &[0, 1]);
+    group.pass(elect(&[0, 1, 2, 3]), &[0, 1]);
+    assert_eq!(group.state().all_needed_from(), Some(admits[0].ends));
+    assert_eq!(Group::new(5, 2).state().all_needed_from(), None);
 }

@@ -1,11 +1,11 @@
 //! Two lines of one group: how the members of one go over to the other, and what liars make of it.
 
 use crate::group::{DAY, Group, approved_by, by, elect, field, fresh, member, members, remove};
-use crate::voter::Voter;
+use crate::voter::{Voter, told};
 use folkmoot_base::Danger;
 use folkmoot_transcript::{
-    Applied, Approved, BallotMessage, Batch, Change, Effect, Head, Refuted, Standing, State, Uncounted,
-    Unfit, Unproposed, Wrong, admission,
+    Applied, Approved, Batch, Change, Effect, Head, Refuted, Standing, State, Uncounted, Unfit, Unproposed,
+    Wrong, admission,
 };
 
 const ALL: [usize; 4] = [0, 1, 2, 3];
@@ -145,11 +145,11 @@ fn line_53_the_voters_of_a_line_that_ended_are_silent() {
 fn line_54_no_voter_commits_to_a_rejoin_towards_a_line_that_nobody_showed() {
     let (one, other) = parted();
     let decision = one.decision(towards(&other), &[0, 1, 2]).unwrap();
-    let proposal = BallotMessage::Proposal(fresh(decision));
+    let proposal = told(&one, &fresh(decision));
     let committed = |group: &Group| {
         let mut voter = Voter::new(group, 1);
         voter.hear(group, 0, &proposal).unwrap();
-        voter.commits().len()
+        voter.judgements().len()
     };
     assert_eq!(committed(&one), 0);
     assert_eq!(committed(&one.another().without(Some(Danger::LineRejoinUnseen))), 1);
@@ -172,7 +172,7 @@ fn line_54_a_voter_that_was_shown_another_line_first_follows_too() {
         assert!(matches!(one.apply(side), Ok(Applied::Fork(_))));
     }
     let mut voter = Voter::new(&one, 1);
-    voter.hear(&one, 0, &BallotMessage::Proposal(fresh(decision))).unwrap();
+    voter.hear_judged(&one, 0, &fresh(decision));
     assert_eq!(voter.commits().len(), 1);
 }
 

@@ -9,7 +9,7 @@ use folkmoot_signing::shared;
 use folkmoot_transcript::{Admit, Change, Effect, Refuted, Uncounted, Unfit, Wrong};
 
 /// Four founders, whose group has a key that an authority deals.
-fn group() -> Group {
+pub fn group() -> Group {
     group_of(Scheme::Frost)
 }
 
@@ -24,7 +24,7 @@ fn group_of(scheme: Scheme) -> Group {
 }
 
 /// Shares of one key, dealt to these people.
-fn dealt(people: &[usize], threshold: usize, seed: u64) -> Change {
+pub fn dealt(people: &[usize], threshold: usize, seed: u64) -> Change {
     dealt_by(Scheme::Frost, people, threshold, seed)
 }
 
@@ -37,7 +37,7 @@ fn dealt_by(scheme: Scheme, people: &[usize], threshold: usize, seed: u64) -> Ch
 }
 
 /// The first sharing.
-fn share(group: &mut Group) {
+pub fn share(group: &mut Group) {
     group.pass(dealt(&[0, 1, 2, 3], 2, 60), &[0, 1, 2]);
 }
 

@@ -14,7 +14,7 @@ const BYTES_MAX: usize = 5 * 1024 * 1024;
 /// seven voters every day.
 #[test]
 fn state_and_handovers_of_an_old_group_stay_small() {
-    let mut group = Group::new(7, 4);
+    let mut group = Group::new(7, 1);
     let model = group.ask(9);
     for day in 0..DAYS {
         let admits: Vec<Admit> = (0..A_DAY)

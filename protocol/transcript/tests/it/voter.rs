@@ -3,8 +3,8 @@
 use crate::group::{Group, commits, member, members, signature};
 use folkmoot_base::{Danger, Instant, MemberId, Mutant, UnixTime};
 use folkmoot_transcript::{
-    BallotMessage, BallotOutput, BallotRecord, Ballots, Commit, Decision, Look, Promise, Proposal, Report,
-    Stage, Standing, Statement, Unproposed,
+    BallotMessage, BallotOutput, BallotRecord, Ballots, Commit, Decision, Judgement, Look, Promise, Proposal,
+    Report, Stage, Standing, Statement, Unproposed,
 };
 use std::collections::BTreeSet;
 
@@ -26,12 +26,7 @@ impl Voter {
         Self { ballots, record, said: Vec::new(), stands: None, missing: 0 }
     }
 
-    fn step(
-        &mut self,
-        group: &Group,
-        seconds: u64,
-        message: Option<BallotMessage>,
-    ) -> Result<(), Unproposed> {
+    fn step<T>(&mut self, group: &Group, seconds: u64, act: impl FnOnce(&mut Ballots, &Look<'_>) -> T) -> T {
         let present: BTreeSet<MemberId> = group.state().voters();
         let look = Look {
             state: group.state(),
@@ -41,13 +36,7 @@ impl Voter {
             present: &present,
             sign: &|_: &Statement| signature(),
         };
-        let heard = match message {
-            Some(message) => self.ballots.hear(&look, message),
-            None => {
-                self.ballots.work(&look);
-                Ok(())
-            }
-        };
+        let done = act(&mut self.ballots, &look);
         while let Some(output) = self.ballots.poll_output() {
             match output {
                 BallotOutput::Persist(record) => self.record = Some(record),
@@ -56,16 +45,30 @@ impl Voter {
                 BallotOutput::Missing(_) => self.missing += 1,
             }
         }
-        heard
+        done
     }
 
     /// Does what is due, so many seconds after the group's time.
     pub fn work(&mut self, group: &Group, seconds: u64) {
-        self.step(group, seconds, None).unwrap();
+        self.step(group, seconds, |ballots, look| ballots.work(look));
     }
 
     pub fn hear(&mut self, group: &Group, seconds: u64, message: &BallotMessage) -> Result<(), Unproposed> {
-        self.step(group, seconds, Some(message.clone()))
+        self.step(group, seconds, |ballots, look| ballots.hear(look, message.clone()))
+    }
+
+    /// Says again what others may have missed.
+    pub fn resend(&mut self, group: &Group, seconds: u64) {
+        self.step(group, seconds, |ballots, look| ballots.resend(look));
+    }
+
+    /// Hears a proposal that all others have judged.
+    pub fn hear_judged(&mut self, group: &Group, seconds: u64, proposal: &Proposal) {
+        self.hear(group, seconds, &told(group, proposal)).unwrap();
+        for judgement in judged(group) {
+            let (parent, report) = (proposal.parent(), proposal.judged());
+            self.hear(group, seconds, &BallotMessage::Judgement { parent, report, judgement }).unwrap();
+        }
     }
 
     /// What it committed to, by ballot.
@@ -77,9 +80,18 @@ impl Voter {
         commits.collect()
     }
 
+    /// What it judged, by ballot.
+    pub fn judgements(&self) -> Vec<Report> {
+        let judgements = self.said.iter().filter_map(|message| match message {
+            BallotMessage::Judgement { report, .. } => Some(*report),
+            _ => None,
+        });
+        judgements.collect()
+    }
+
     pub fn proposals(&self) -> Vec<Proposal> {
         let proposals = self.said.iter().filter_map(|message| match message {
-            BallotMessage::Proposal(proposal) => Some(proposal.clone()),
+            BallotMessage::Proposal { proposal, .. } => Some(proposal.clone()),
             _ => None,
         });
         proposals.collect()
@@ -117,13 +129,51 @@ pub fn promise(person: usize, report: Option<Report>) -> Promise {
     Promise { voter: member(person), report, signature: signature() }
 }
 
+/// The judgements of these people.
+pub fn judgements(people: &[usize]) -> Vec<Judgement> {
+    let judgement = |person: &usize| Judgement { voter: member(*person), signature: signature() };
+    let mut judgements: Vec<Judgement> = people.iter().map(judgement).collect();
+    judgements.sort_by_key(|judgement| judgement.voter);
+    judgements
+}
+
+/// The judgements of all voters.
+pub fn judged(group: &Group) -> Vec<Judgement> {
+    let voters = group.state().voters().into_iter();
+    voters.map(|voter| Judgement { voter, signature: signature() }).collect()
+}
+
+/// A proposal as its owner tells it; all have judged what it follows.
+pub fn told(group: &Group, proposal: &Proposal) -> BallotMessage {
+    let judgements = if proposal.is_fresh() { Vec::new() } else { judged(group) };
+    BallotMessage::Proposal { proposal: proposal.clone(), judgements }
+}
+
+/// A promise of a person; all have judged what it reports.
 pub fn say_promise(group: &Group, person: usize, ballot: u32, report: Option<&Proposal>) -> BallotMessage {
+    let judgements = if report.is_some() { judged(group) } else { Vec::new() };
+    say_promise_with(group, person, ballot, report, judgements)
+}
+
+pub fn say_promise_with(
+    group: &Group,
+    person: usize,
+    ballot: u32,
+    report: Option<&Proposal>,
+    judgements: Vec<Judgement>,
+) -> BallotMessage {
     BallotMessage::Promise {
         parent: group.head(),
         ballot,
         promise: promise(person, report.map(Proposal::report)),
         report: report.cloned(),
+        judgements,
     }
+}
+
+pub fn say_judgement(group: &Group, person: usize, report: Report) -> BallotMessage {
+    let judgement = Judgement { voter: member(person), signature: signature() };
+    BallotMessage::Judgement { parent: group.head(), report, judgement }
 }
 
 pub fn say_commit(group: &Group, person: usize, report: Report) -> BallotMessage {

@@ -101,7 +101,7 @@ impl Wide {
             Approved { effect: effect.clone(), proofs }
         };
         let effects = effects.iter().map(approved).collect();
-        let holds = set.holdable(state).into_iter().collect();
+        let holds = set.holdable(state, set.time(state)).into_iter().collect();
         let batch = Batch { time: NOW, effects, holds, ..Batch::default() };
         let (decision, _) =
             state.decide(batch, |request| set.admit(request)).map_err(|error| bug(format!("{error:?}")))?;

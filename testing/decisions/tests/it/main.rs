@@ -19,8 +19,8 @@ fn a_few_runs_show_no_fault() {
 
 #[test]
 fn without_a_rule_a_run_shows_a_fault() {
-    use Danger::{LineBelowPromise, LineNoExpiry, LineNoStamps, LineRejoinUnasked};
-    for danger in [LineNoStamps, LineNoExpiry, LineBelowPromise, LineRejoinUnasked] {
+    use Danger::{LineNoExpiry, LineNoStamps, LineOwnChoice, LineRejoinUnasked};
+    for danger in [LineNoStamps, LineNoExpiry, LineOwnChoice, LineRejoinUnasked] {
         assert!(first_fault(Some(danger).into(), 120, 1..600).is_some(), "{danger:?}");
     }
 }

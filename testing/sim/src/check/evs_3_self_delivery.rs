@@ -52,6 +52,7 @@ mod tests {
             process: p(0),
             expected,
             view: None,
+            cut_off: [].into(),
             ring: [].into(),
             roster: [].into(),
             gathers: true,

@@ -37,19 +37,22 @@ fn look<'a>(
     let player = entry.process.player;
     match &entry.what {
         What::Fork(number, liars) => {
-            let honest = |one: &Player| !lines.is_stolen(*one) && !lines.is_put_back(*one);
+            let honest =
+                |one: &Player| !lines.is_stolen(*one) && !lines.is_liar(*one) && !lines.is_put_back(*one);
             let named = liars.iter().flatten().copied().find(honest);
             named.map_or(Ok(()), |one| Err(format!("{one} is named for the fork at {number}")))
         }
         _ if lines.is_misled(player) => Ok(()),
+        What::Strangers(_) if lines.is_behind(player) => Ok(()),
         What::Strangers(count) if *count > 0 && lines.still_trusted(player) < record.votes.into() => {
             Err(format!("{count} strangers are on its roster"))
         }
         What::Roster(roster) => {
             let before = rosters.insert(player, roster);
             let gone = lines.removed(player);
-            let back = roster.iter().find(|one| lines.is_stolen(**one) && gone.contains(one));
-            if let Some(back) = back {
+            let mut back = roster.iter().filter(|one| lines.is_stolen(**one) && gone.contains(one));
+            let back = back.find(|one| !lines.has_returned(player, **one));
+            if let Some(back) = back.filter(|_| !lines.is_behind(player)) {
                 return Err(format!("{back} was expelled, and is on its roster"));
             }
             let lost = before.and_then(|before| before.difference(roster).find(|one| !gone.contains(one)));
@@ -80,21 +83,31 @@ mod tests {
 
     fn expels(who: Player, base: u64) -> Deed {
         let approvals = [0, 1].map(|voter| (Some(voter), base, 10)).into();
-        Deed { about: format!("key of {who}"), removes: Some(who), voters: Vec::new(), approvals }
+        Deed { about: format!("key of {who}"), removes: Some(who), approvals, ..Deed::default() }
     }
 
     fn charter(base: u64, ends: u64) -> Deed {
         let approvals = [0, 1].map(|voter| (Some(voter), base, ends)).into();
-        Deed { about: "field cipher".into(), removes: None, voters: Vec::new(), approvals }
+        Deed { about: "field cipher".into(), approvals, ..Deed::default() }
     }
 
     /// 2 and 3 are expelled and stolen, and 0 and 1 have heard of it.
     fn expelled() -> Tale {
+        after(judged(&["a", "b", "c", "d", "y"]))
+    }
+
+    fn after(tale: Tale) -> Tale {
         let one = What::Ruled(ruling(1, "a", "0", &[0, 1, 2], vec![expels(3, 0)]));
         let two = What::Ruled(ruling(2, "b", "a", &[0, 1, 2], vec![expels(2, 1)]));
         let both = |tale: Tale, who| tale.add(who, one.clone()).add(who, two.clone());
-        let tale = both(both(tale(), 0), 1);
+        let tale = both(both(tale, 0), 1);
         tale.add(2, What::Stolen).add(3, What::Stolen)
+    }
+
+    /// The same, with every decision of these names judged in its time by 0.
+    fn judged(names: &[&str]) -> Tale {
+        let judge = |tale: Tale, name: &&str| tale.add(0, What::Judged((*name).to_owned(), 9));
+        names.iter().fold(tale(), judge)
     }
 
     fn by_former() -> What {
@@ -118,6 +131,19 @@ mod tests {
     }
 
     #[test]
+    fn who_was_admitted_again_before_its_key_was_stolen_is_a_member_until_it_is_expelled_again() {
+        let one = || What::Ruled(ruling(1, "a", "0", &[0, 1, 2], vec![expels(3, 0)]));
+        let again = || What::Ruled(ruling(2, "b", "a", &[0, 1, 2], vec![expels(3, 1)]));
+        let all = || What::Roster([0, 1, 2, 3].into());
+        let back = || {
+            judged(&["a", "b"]).add(0, one()).add(0, all()).add(0, again()).add(3, What::Stolen).add(1, one())
+        };
+        back().add(1, all()).holds(&CHECKER);
+        back().add(1, again()).add(1, all()).broken(&CHECKER);
+        judged(&["a"]).add(0, one()).add(3, What::Stolen).add(0, all()).broken(&CHECKER);
+    }
+
+    #[test]
     fn whoever_was_away_is_not_protected_unless_they_were_no_quorum() {
         let away = || expelled().add(4, by_former());
         away().add(4, What::Strangers(2)).add(4, What::Roster([9].into())).holds(&CHECKER);
@@ -127,6 +153,43 @@ mod tests {
         away().add(4, What::Ruled(ruling(1, "a", "0", &[0, 1, 2], Vec::new()))).broken(&CHECKER);
         let put_back = away().add(4, What::Boot(Disk::Old));
         put_back.add(4, What::Ruled(ruling(1, "a", "0", &[0, 1, 2], Vec::new()))).holds(&CHECKER);
+    }
+
+    #[test]
+    fn what_nobody_honest_has_judged_in_its_time_is_not_decided() {
+        after(judged(&["a", "b"])).holds(&CHECKER);
+        after(judged(&["a"])).broken(&CHECKER);
+        let at = |clock| judged(&["a"]).add(0, What::Judged("b".into(), clock));
+        after(at(9 + 300)).broken(&CHECKER);
+        after(at(9 + 60)).holds(&CHECKER);
+        // It rests on what ends at 10.
+        after(at(10 + 61)).broken(&CHECKER);
+        let by_liar = judged(&["a"]).add(1, What::Liar).add(1, What::Judged("b".into(), 9));
+        after(by_liar).broken(&CHECKER);
+        let quorum = |tale: Tale| (1..4).fold(tale, |tale, who| tale.add(who, What::Liar));
+        after(quorum(judged(&["a"]))).holds(&CHECKER);
+    }
+
+    #[test]
+    fn an_approval_from_before_an_expulsion_names_nobody_who_is_gone() {
+        let list = |base| Deed { about: "field list".into(), names: [3].into(), ..charter(base, 10) };
+        let listed = |base| What::Ruled(ruling(3, "c", "b", &[0, 1, 2], vec![list(base)]));
+        let mut later = match listed(2) {
+            What::Ruled(ruling) => ruling,
+            _ => return,
+        };
+        later.signers = vec![Some(0), Some(1)];
+        let fresh = vec![list(2)];
+        expelled().add(0, What::Ruled(Ruling { deeds: fresh, ..later.clone() })).holds(&CHECKER);
+        expelled().add(0, What::Ruled(Ruling { deeds: vec![list(0)], ..later })).broken(&CHECKER);
+    }
+
+    #[test]
+    fn whoever_has_no_clock_lets_in_what_ran_out() {
+        expelled().add(0, What::Strangers(1)).broken(&CHECKER);
+        expelled().add(0, What::Clock(None)).add(0, What::Strangers(1)).holds(&CHECKER);
+        let right = expelled().add(0, What::Clock(None)).add(0, What::Clock(Some(0)));
+        right.add(0, What::Strangers(1)).broken(&CHECKER);
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! Liveness: once the faults have stopped, all who are alive and admitted meet within the bound.
 //! They meet in one view of exactly them, under one key and one roster, and everything they sent
-//! has come back to them. While cuts last, of whatever shape, everybody finds peace (peace.rs).
-//! Nobody waits where a voter signed two decisions in good faith, since its disk was put back or
-//! copied: the two sides are shown to persons, who decide (NODE-13).
-//! Source: Survey §7, Membership Precision, Self Delivery, Termination of Delivery; Robust §4.6
-//! invariant 6.
+//! has come back to them. Nobody whose term lasts is cut off, once all clocks are right. While cuts
+//! last, of whatever shape, everybody finds peace (peace.rs). Nobody waits where a voter signed two
+//! decisions in good faith, since its disk was put back or copied: the two sides are shown to
+//! persons, who decide (NODE-13). Source: Survey §7, Membership Precision, Self Delivery,
+//! Termination of Delivery; Robust §4.6 invariant 6.
 
 use super::{Broken, Checker, Story};
-use crate::record::{Disk, Entry, Player, Process, Record, Standing, What};
+use crate::record::{Disk, Player, Process, Record, Standing, What};
 use crate::standings::at_rest;
 use std::collections::BTreeSet;
 
@@ -21,6 +21,10 @@ fn judge(record: &Record, _: &Story) -> Result<(), Broken> {
     if let Some(unrest) = &record.unrest {
         return Err((first(record), None, format!("no peace while the cuts lasted, {unrest}")));
     }
+    let cut_off = record.standings.iter().find(|one| one.expected && !one.cut_off.is_empty());
+    if let Some(one) = cut_off {
+        return Err((one.process, None, format!("its clock is right, and it has cut off {:?}", one.cut_off)));
+    }
     if record.settled && at_rest(&record.standings) {
         return Ok(());
     }
@@ -31,17 +35,21 @@ fn judge(record: &Record, _: &Story) -> Result<(), Broken> {
     Err((first(record), None, what))
 }
 
-/// Whether there is a fork, and all who signed both sides had disks that were put back or copied.
+/// Whether there is a fork, and all who signed both sides had disks that were put back or copied,
+/// and nobody lies with their keys.
 fn is_apart(record: &Record) -> bool {
-    let anew = |entry: &Entry| matches!(entry.what, What::Boot(Disk::Old | Disk::Copied));
-    let players: BTreeSet<Player> =
-        record.entries.iter().filter(|entry| anew(entry)).map(|entry| entry.process.player).collect();
-    let honest = |liar: &Option<Player>| liar.is_some_and(|liar| players.contains(&liar));
+    let of = |is: fn(&What) -> bool| -> BTreeSet<Player> {
+        record.entries.iter().filter(|entry| is(&entry.what)).map(|entry| entry.process.player).collect()
+    };
+    let anew = of(|what| matches!(what, What::Boot(Disk::Old | Disk::Copied)));
+    let lies = of(|what| matches!(what, What::Stolen | What::Liar));
+    let honest =
+        |liar: &Option<Player>| liar.is_some_and(|liar| anew.contains(&liar) && !lies.contains(&liar));
     let forks = record.entries.iter().filter_map(|entry| match &entry.what {
         What::Fork(_, liars) => Some(liars),
         _ => None,
     });
-    !record.robbed && forks.into_iter().any(|liars| !liars.is_empty() && liars.iter().all(honest))
+    forks.into_iter().any(|liars| !liars.is_empty() && liars.iter().all(honest))
 }
 
 fn first(record: &Record) -> Process {
@@ -75,6 +83,7 @@ mod tests {
             view: Some(shown),
             ring: members.clone(),
             roster: members,
+            cut_off: BTreeSet::new(),
             gathers: false,
             activity: "steady".into(),
             unacknowledged: Vec::new(),
@@ -107,6 +116,8 @@ mod tests {
         let mut restless = tale().standing(standing(1, &[0, 1], "a"));
         restless.0.unrest = Some("views change".into());
         restless.broken(&CHECKER);
+        let cut = Standing { cut_off: [2].into(), ..standing(1, &[0, 1], "a") };
+        tale().standing(cut).broken(&CHECKER);
         let homeless = Standing { view: None, ..standing(1, &[0, 1], "a") };
         tale().standing(homeless).broken(&CHECKER);
     }

@@ -65,6 +65,7 @@ mod tests {
             process: p(0),
             expected: true,
             view: None,
+            cut_off: [].into(),
             roster: [0, 1].into(),
             ring: [0].into(),
             gathers: false,

@@ -10,7 +10,7 @@ use folkmoot_identity::{
 };
 use folkmoot_node::{PIECE_BYTES, PIECES_MAX, Sync};
 use folkmoot_transcript::{
-    Approval, BallotMessage, Change, Commit, Effect, Have, Item, Promise, Report, STATEMENT_LABEL,
+    Approval, BallotMessage, Change, Commit, Effect, Have, Item, Judgement, Promise, Report, STATEMENT_LABEL,
     SignedApproval, Statement, Subject, Transcript, admission,
 };
 
@@ -100,7 +100,7 @@ impl Rubbish {
         }
     }
 
-    /// Promises and commits to what there is not.
+    /// Judges, promises and commits to what there is not.
     fn say_ballots(
         &mut self,
         group: folkmoot_base::GroupId,
@@ -116,10 +116,13 @@ impl Rubbish {
             |statement: Statement| self.identity.key().sign_wire(STATEMENT_LABEL, &statement.bytes(&group));
         let signature = sign(Statement::Commit { parent, ballot, decision });
         let commit = BallotMessage::Commit { parent, report, commit: Commit { voter, signature } };
+        let signature = sign(Statement::Judge { parent, ballot, decision });
+        let judged = BallotMessage::Judgement { parent, report, judgement: Judgement { voter, signature } };
         let signature = sign(Statement::Promise { parent, ballot, report: None });
         let promise = Promise { voter, report: None, signature };
-        let promise = BallotMessage::Promise { parent, ballot, promise, report: None };
-        for message in [commit, promise] {
+        let judgements = Vec::new();
+        let promise = BallotMessage::Promise { parent, ballot, promise, report: None, judgements };
+        for message in [judged, commit, promise] {
             all.push(open(&OpenMessage::Ballot { message }));
         }
     }
@@ -143,9 +146,9 @@ impl Rubbish {
             0 | 1 => self.admit(transcript, entropy, 0, 0, all),
             2 => self.ask(transcript, entropy, all),
             3 => {
-                let request = transcript.roster().member(&self.member()).map_or(digest, |held| held.request);
-                all.push(item(Item::Expire { member: self.member(), request }));
-                all.push(item(Item::Expire { member: MemberId(digest), request: digest }));
+                let ends = transcript.roster().member(&self.member()).map_or(DAY, |held| held.ends.0);
+                all.push(item(Item::Past { time: UnixTime(ends.saturating_add(1)) }));
+                all.push(item(Item::Past { time: UnixTime(START.0 + self.turn) }));
             }
             4 => {
                 let effect = Effect::from(field("request_hours", &(1 + self.turn % 8_000).to_string()));

@@ -27,6 +27,17 @@ impl Director<'_> {
         }
     }
 
+    /// The clock of somebody whose clock is right goes wrong, if no other does and this one is no
+    /// quorum; or all are right again.
+    pub(super) fn set_clock(&mut self, who: u8, ahead: Option<i64>) {
+        if ahead == Some(0) {
+            return self.world.put_clocks_right();
+        }
+        if let Some(player) = self.insider(who).filter(|player| self.world.may_err(*player)) {
+            self.world.set_clock(player, ahead);
+        }
+    }
+
     pub(super) fn slander(&mut self, who: u8, how: Slander) {
         if let Some(player) = self.insider(who) {
             self.world.command(player, Command::Slander(how));

@@ -195,6 +195,20 @@ pub enum Step {
         /// To whom.
         to: u8,
     },
+    /// The program of a voter lies about decisions from now on.
+    Turn(u8),
+    /// A member takes back each yes to what is open, and says it again.
+    Waver(u8),
     /// Nothing, for this many microseconds more.
     Rest(u64),
+    /// All computers sleep: when they wake, their wall clocks are so many seconds further.
+    Sleep(u64),
+    /// The wall clock of a member is so many seconds ahead of the true time from now on; `None`: it
+    /// has none, and says the seconds since 1970 at which its battery was empty.
+    Clock {
+        /// Whose.
+        who: u8,
+        /// How far.
+        ahead: Option<i64>,
+    },
 }

@@ -2,20 +2,22 @@
 
 use super::clerk::Clerk;
 use super::company::Names;
+use super::liar::Liar;
+use super::parts::{change_in, failed, others, train};
+use super::put_out::PutOut;
 use super::scribe::{Scribe, sharing_name, short};
 use super::slander;
 use super::tap::{Desk, MARK, Seen, Silence, Tap, unmark};
+use super::votes;
 use crate::machine::{
-    Command, Entrance, Input, Machine, Minutes, Output, Picture, Role, Signing, Spoils, Told, electorate,
-    locator, motion,
+    Command, Entrance, Input, Machine, Minutes, Mute, Output, Picture, Role, Signing, Spoils, Told, locator,
 };
 use crate::record::{MessageId, Player, Shown, What};
 use crate::schedule::CHANGES;
-use bytes::Bytes;
 use folkmoot_attach::{self as attach, Attached, Embedded, Ground as _, ToNode, Trace};
-use folkmoot_base::{Digest, Entropy, GroupId, Instant, Party, Service, Train};
+use folkmoot_base::{Digest, Entropy, GroupId, Instant, Party, Service, UnixTime};
 use folkmoot_identity::Scheme;
-use folkmoot_member::{Event, SendError};
+use folkmoot_member::Event;
 use folkmoot_node::Sync;
 use folkmoot_transcript::Transcript;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -43,7 +45,11 @@ pub(crate) struct Actor {
     roster_mark: Option<Digest>,
     scribe: Scribe,
     clerk: Clerk,
+    /// What it says besides, if its program can lie; and whether it does.
+    pub(super) liar: Option<Liar>,
+    lies: bool,
     out: VecDeque<Output>,
+    put_out: PutOut,
     /// Whose send was just handed in: the second program's, or the first's.
     sending: Option<bool>,
     /// The number that says when it started.
@@ -91,7 +97,10 @@ impl Actor {
             roster_mark: None,
             scribe: Scribe::default(),
             clerk: Clerk::default(),
+            liar: None,
+            lies: false,
             out: VecDeque::new(),
+            put_out: PutOut::default(),
             sending: None,
             started: None,
             superseded: false,
@@ -113,6 +122,16 @@ impl Actor {
     /// Its node says this to every peer.
     pub(crate) fn say_to_nodes(&mut self, now: Instant, message: &Sync, entropy: &mut dyn Entropy) {
         self.stack.ground.node.danger_say(now, message, entropy);
+    }
+
+    /// A liar says what it has to, once a second.
+    fn lie(&mut self, now: Instant, clock: UnixTime, entropy: &mut dyn Entropy) {
+        let host = &self.stack.upper.host().member;
+        let Some(liar) = self.liar.as_mut().filter(|_| self.lies) else { return };
+        let (party, group, service) = (self.first, self.home, Service::Agreed);
+        for payload in liar.speak(host.transcript(), clock) {
+            self.stack.ground.member(now, ToNode::Send { party, group, service, payload }, entropy);
+        }
     }
 
     /// Who is only there says something once a second.
@@ -139,8 +158,12 @@ impl Actor {
                 }
                 attach::Output::Trace(trace) if trace.layer == MARK => self.marked(&trace),
                 attach::Output::Trace(trace) => self.out.push_back(Output::Trace(trace)),
-                attach::Output::Event((party, event)) if party == self.first => self.event(event),
+                attach::Output::Event((party, event)) if party == self.first => {
+                    self.put_out.hears(party, &event);
+                    self.event(event);
+                }
                 attach::Output::Event((party, event)) if self.second == Some(party) => {
+                    self.put_out.hears(party, &event);
                     self.second_event(&event);
                 }
                 attach::Output::Event(_) => {}
@@ -250,19 +273,9 @@ impl Actor {
             players.iter().find(|(_, known)| **known == subject).map(|(player, _)| *player)
         };
         if let Some(player) = of(&self.requests) {
-            self.tell(Told::Acknowledged(vote(subject, player)));
+            let base = self.transcript().state().head().number;
+            self.tell(Told::Acknowledged(votes::name(subject, base, player)));
         }
-    }
-
-    /// Open requests without this member's vote.
-    fn votes_lacking(&self) -> BTreeSet<String> {
-        let me = self.stack.upper.host().member.id();
-        let petitions = self.stack.upper.host().member.petitions().into_iter();
-        // What was said with a vote that was lost since counts no more, and is kept no more.
-        let votes = self.stack.upper.host().member.transcript().roster().may_vote(&me);
-        let open = petitions.filter(|petition| votes && !petition.approved.contains(&me));
-        open.filter_map(|petition| Some(vote(petition.subject, self.names.player(&petition.member)?)))
-            .collect()
     }
 
     /// Who is asked what.
@@ -303,6 +316,15 @@ impl Actor {
             Command::Agree(player) => {
                 folkmoot_member::Command::Vote { subject: *self.proposals.get(&player)?, approve: true }
             }
+            Command::Reject(player) => {
+                let member = &self.stack.upper.host().member;
+                let open = member.petitions().into_iter().map(|petition| petition.subject);
+                let open: Vec<Digest> =
+                    open.chain(member.proposals().iter().map(|one| one.subject)).collect();
+                let both = [self.requests.get(&player), self.proposals.get(&player)];
+                let subject = both.into_iter().flatten().copied().find(|subject| open.contains(subject))?;
+                folkmoot_member::Command::Vote { subject, approve: false }
+            }
             Command::Change(what) => {
                 let (field, value) = CHANGES.get(usize::from(what))?;
                 let (field, value) = ((*field).to_owned(), (*value).to_owned());
@@ -314,9 +336,19 @@ impl Actor {
                 folkmoot_member::Command::Electorate { voters }
             }
             Command::Apply => folkmoot_member::Command::Apply,
+            Command::Date => {
+                let member = &self.stack.upper.host().member;
+                let head = member.transcript().state().head();
+                member.times().date.map(|_| folkmoot_member::Command::Resolve { head })?
+            }
             Command::Dial(player) => folkmoot_member::Command::Dial(locator(player)),
             Command::Mute(step) => {
                 self.mute.set(step);
+                return None;
+            }
+            Command::Lie(lies) => {
+                self.lies = lies;
+                self.mute.set(lies.then_some(Mute::Admission));
                 return None;
             }
             Command::Crooked(how) => {
@@ -326,48 +358,6 @@ impl Actor {
             Command::Slander(_) | Command::Second(_) => return None,
         })
     }
-}
-
-fn train(all: impl Iterator<Item = Bytes>) -> Train {
-    let (mut whole, mut size) = (Vec::new(), 0);
-    for bytes in all {
-        size = bytes.len().max(size);
-        whole.extend_from_slice(&bytes);
-    }
-    let length = whole.len();
-    Train::new(whole, length, size)
-}
-
-/// Who lives there besides a player's programs, and in which group.
-fn others(
-    stack: &Embedded<Tap, Attached<Desk>>,
-    first: Party,
-    second: Option<Party>,
-) -> Vec<(Party, GroupId)> {
-    let others = stack.upper.members().filter(|(party, _)| **party != first && Some(**party) != second);
-    others.map(|(party, desk)| (*party, desk.member.home())).collect()
-}
-
-/// A send that was just handed in failed: the newest. One that was held failed: the oldest.
-fn failed(asked: &mut VecDeque<MessageId>, sending: bool, error: &SendError) -> Option<Told> {
-    let newest = sending && !matches!(error, SendError::LocalLeft);
-    let message = if newest { asked.pop_back() } else { asked.pop_front() };
-    message.map(|message| Told::Refused(message, error.to_string()))
-}
-
-/// The change of the charter that a proposal names, in its words.
-fn change_in(text: &str) -> Option<Player> {
-    let named = |(field, value): &(&str, &str)| text == format!("set {field} = {value} in the charter");
-    if text.starts_with("let these vote") {
-        return Some(electorate());
-    }
-    let place = CHANGES.iter().position(named)?;
-    u8::try_from(place).ok().map(motion)
-}
-
-fn vote(subject: Digest, player: Player) -> String {
-    let subject: String = subject.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
-    format!("vote-to-admit {subject} player{player}")
 }
 
 impl Machine for Actor {
@@ -391,16 +381,25 @@ impl Machine for Actor {
                 attach::Input::Timeout
             }
             Input::Command(command) => match self.translate(command) {
-                Some(command) => attach::Input::Command(command),
+                Some((party, command)) => {
+                    self.put_out.asks(party, &command);
+                    attach::Input::Command((party, command))
+                }
                 None => return,
             },
         };
-        let speaks = matches!(input, attach::Input::Clock(_));
+        let clock = if let attach::Input::Clock(clock) = &input { Some(*clock) } else { None };
         self.stack.handle(now, input, entropy);
-        if speaks {
+        if let Some(clock) = clock {
+            self.lie(now, clock, entropy);
             self.others_speak(now, entropy);
         }
         self.collect();
+        for party in self.put_out.back(&self.stack.upper.host().member) {
+            let join = folkmoot_member::Command::Join { group: self.home };
+            self.stack.handle(now, attach::Input::Command((party, join)), entropy);
+            self.collect();
+        }
         self.sending = None;
         self.voting = None;
     }
@@ -416,6 +415,8 @@ impl Machine for Actor {
     fn picture(&self) -> Picture {
         let roster = self.stack.upper.host().member.transcript().roster();
         let members: BTreeSet<Player> = self.names.players(roster.members().keys());
+        let held = self.transcript().state().roster().iter();
+        let held = held.filter_map(|(member, held)| Some((self.names.player(member)?, held.ends))).collect();
         let removed: BTreeSet<Player> = self.names.players(roster.formers().keys());
         let mut holds = BTreeSet::new();
         holds.extend(members.iter().chain(&removed).map(|player| format!("admitted player{player}")));
@@ -425,7 +426,8 @@ impl Machine for Actor {
         let activity = format!("{}; ring {} of {}", status.activity, ring.phase, ring.members.len());
         let gathers = ring.phase != folkmoot_node::Phase::Operational;
         let ring = ring.members.iter().filter_map(|node| self.names.at_node(node)).collect();
-        Picture { roster: members, removed, holds, lacks: self.votes_lacking(), ring, gathers, activity }
+        let lacks = votes::lacking(&self.stack.upper.host().member, &self.names);
+        Picture { roster: members, held, removed, holds, lacks, ring, gathers, activity }
     }
 
     fn roster_if_changed(&mut self) -> Option<BTreeSet<Player>> {
@@ -445,6 +447,11 @@ impl Machine for Actor {
 
     fn transcript(&self) -> Option<&Transcript> {
         Some(self.stack.upper.host().member.transcript())
+    }
+
+    fn is_quorum(&self, players: &BTreeSet<Player>) -> bool {
+        let members = players.iter().filter_map(|player| self.names.member(*player)).collect();
+        self.transcript().state().is_quorum(&members)
     }
 
     fn line(&mut self) -> Vec<What> {

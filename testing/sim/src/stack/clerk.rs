@@ -4,6 +4,7 @@ use super::company::Names;
 use super::scribe::short;
 use crate::record::{Deed, Player, Ruling, What};
 use folkmoot_base::{Digest, Head, MemberId};
+use folkmoot_identity::Scheme;
 use folkmoot_transcript::{Approved, Change, Leave, Standing, Transcript};
 use std::collections::BTreeSet;
 
@@ -50,6 +51,7 @@ fn all<'a>(members: impl IntoIterator<Item = &'a MemberId>, names: &Names) -> Ve
 
 fn ruling(transcript: &Transcript, standing: &Standing, names: &Names) -> Ruling {
     let decision = &standing.proposal.decision;
+    let scheme = transcript.roster().founding_charter().scheme();
     let electors = transcript.line().electors_of(decision.number);
     Ruling {
         number: decision.number,
@@ -58,11 +60,11 @@ fn ruling(transcript: &Transcript, standing: &Standing, names: &Names) -> Ruling
         time: decision.time.0,
         electors: electors.places.iter().map(|place| names.player(&place.member)).collect(),
         signers: standing.commits.iter().map(|commit| names.player(&commit.voter)).collect(),
-        deeds: decision.effects.iter().map(|approved| deed(approved, names)).collect(),
+        deeds: decision.effects.iter().map(|approved| deed(approved, scheme, names)).collect(),
     }
 }
 
-fn deed(approved: &Approved, names: &Names) -> Deed {
+fn deed(approved: &Approved, scheme: Scheme, names: &Names) -> Deed {
     let change = &approved.effect.change;
     let about = match change {
         Change::Remove { member } | Change::Rotate { member, .. } | Change::Leave(Leave { member, .. }) => {
@@ -72,6 +74,7 @@ fn deed(approved: &Approved, names: &Names) -> Deed {
         Change::Electorate { .. } => "electorate".to_owned(),
         Change::Sharing { .. } => "sharing".to_owned(),
         Change::Rejoin { .. } => "rejoin".to_owned(),
+        Change::Retime { head } => format!("time of {}", head.number),
         Change::Hold { request } => format!("request {}", short(request)),
     };
     let removes = change.goes().and_then(|member| names.player(member));
@@ -81,5 +84,6 @@ fn deed(approved: &Approved, names: &Names) -> Deed {
     };
     let approvals = approved.approvals();
     let approvals = approvals.map(|one| (names.player(&one.voter), one.base.number, one.expires.0));
-    Deed { about, removes, voters, approvals: approvals.collect() }
+    let named = names.players(&change.keys(scheme));
+    Deed { about, removes, voters, names: named, approvals: approvals.collect() }
 }

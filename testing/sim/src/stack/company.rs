@@ -2,6 +2,7 @@
 
 use super::actor::Actor;
 use super::carriers::Carriers;
+use super::liar::Liar;
 use super::tap::{Desk, Tap};
 use super::thief::Robber;
 use crate::carriers;
@@ -91,6 +92,8 @@ pub struct Company {
     group: GroupId,
     names: Arc<Names>,
     hybrid: bool,
+    /// Whether there are liars.
+    robbed: bool,
     seconds: u8,
     carriers: Option<Carriers>,
 }
@@ -129,6 +132,7 @@ impl Company {
         let hybrid = schedule.hybrid;
         Self {
             hybrid,
+            robbed: schedule.robbed,
             seconds: schedule.seconds,
             carriers,
             charter: Bytes::copy_from_slice(signed.der()),
@@ -175,7 +179,7 @@ impl Company {
         let runs = self.seconds.checked_shr(entrance.player.into()).unwrap_or(0) & 1 == 1;
         let other = if runs {
             let stored = stored_for(&second, &stored);
-            Some((second, self.desk(&tap, entrance, identity, SECOND_PORT, &stored)?))
+            Some((second, self.desk(&tap, entrance, identity.clone(), SECOND_PORT, &stored)?))
         } else {
             None
         };
@@ -183,7 +187,10 @@ impl Company {
         let quiet = self.carriers.as_ref().map(|all| all.quiet(&tap, entrance, &stored, &self.names));
         let others = other.into_iter().chain(quiet.transpose()?.flatten());
         let stack = Embedded::new(tap, Attached::new((first, host), others));
-        Ok(Actor::new(stack, entrance, (first, commands), Arc::clone(&self.names), entropy))
+        let mut actor = Actor::new(stack, entrance, (first, commands), Arc::clone(&self.names), entropy);
+        let seed = u64::from(entrance.player);
+        actor.liar = self.robbed.then(|| Liar::new(identity, self.identities.clone(), seed));
+        Ok(actor)
     }
 
     /// One program of a player, under observation.

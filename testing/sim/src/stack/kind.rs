@@ -2,6 +2,10 @@
 //! draw them (docs/protocol/member.md, flush.md, keying.md). A node could tell as much.
 
 use crate::machine::Mute;
+use bytes::Bytes;
+use folkmoot_admission::OpenMessage;
+use folkmoot_base::{Digest, ViewId, codec};
+use folkmoot_transcript::BallotMessage;
 
 /// The kind of a payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +46,26 @@ const VIEW_BYTES: usize = 97;
 const ATTEMPT_BYTES: usize = 4;
 const INSTANCE_BYTES: usize = 24;
 const CONFIRM: u8 = 200;
+
+/// The payload that an admission message is sent as.
+pub(crate) fn open(message: &OpenMessage) -> Bytes {
+    [&[OPEN], codec::encode(message).as_slice()].concat().into()
+}
+
+/// The decision on which this payload is a judgement.
+pub(super) fn judged(payload: &[u8]) -> Option<Digest> {
+    let message = payload.strip_prefix(&[OPEN])?;
+    match codec::decode(message).ok()? {
+        OpenMessage::Ballot { message: BallotMessage::Judgement { report, .. } } => Some(report.decision),
+        _ => None,
+    }
+}
+
+/// The view that a CONFIRM makes secure.
+pub(super) fn confirmed(step: Mute, run: Option<Run<'_>>) -> Option<ViewId> {
+    let run = run.filter(|run| step == Mute::Confirm && run.is_first)?;
+    codec::decode(run.view).ok()
+}
 
 /// Tells the kind of `payload`.
 pub(super) fn of(payload: &[u8]) -> Kind<'_> {

@@ -8,7 +8,7 @@
 
 use super::company::{Names, bit};
 use super::forger::{Forger, Rumours};
-use super::kind::{self, Kind, Run};
+use super::kind::{self, Kind};
 use super::scribe::sharing_name;
 use super::words;
 use crate::machine::{Crooked, Mute, Told, is_second};
@@ -17,9 +17,7 @@ use crate::rng::Rng;
 use crate::word::Word;
 use bytes::{Bytes, BytesMut};
 use folkmoot_attach::{Ground, GroundOutput, Resolved, ToMember, ToNode, Trace, Upper, UpperOutput};
-use folkmoot_base::{
-    Digest, Entropy, Indication, Instant, Locator, NodeId, Party, Service, Train, UnixTime, ViewId,
-};
+use folkmoot_base::{Digest, Entropy, Indication, Instant, Locator, NodeId, Party, Service, Train, UnixTime};
 use folkmoot_identity::VoteKind;
 use folkmoot_member::{Command, Event, Member};
 use folkmoot_node::Node;
@@ -267,7 +265,13 @@ impl Desk {
     fn drain(&mut self) {
         while let Some(output) = self.member.poll_output() {
             let goes_on = match &output {
-                UpperOutput::Node(ToNode::Send { payload, .. }) => self.look_down(payload),
+                UpperOutput::Node(ToNode::Send { payload, .. }) => {
+                    let goes_on = self.look_down(payload);
+                    if let Some(decision) = kind::judged(payload).filter(|_| goes_on) {
+                        self.tell(Told::Judged(super::scribe::short(&decision)));
+                    }
+                    goes_on
+                }
                 UpperOutput::Node(ToNode::Item(_, item)) => self.look_at_item(item),
                 UpperOutput::Node(ToNode::Word(said)) => {
                     self.note(words::said(said, &self.names));
@@ -297,7 +301,7 @@ impl Desk {
                     self.tell(Told::Used("instance id", run.instance.to_vec()));
                 }
                 let muted = self.mute.get() == Some(step);
-                if let Some(view) = confirmed(step, run).filter(|_| !muted) {
+                if let Some(view) = kind::confirmed(step, run).filter(|_| !muted) {
                     self.tell(Told::Confirmed(view));
                 }
                 // It has its view whether it says so or not.
@@ -344,7 +348,7 @@ impl Desk {
     /// Who has the key of which view, by what the member is about to hear.
     fn look_up(&mut self, sender: &Party, payload: &[u8]) {
         if let Kind::Step(step, run) = kind::of(payload)
-            && let (Some(view), Some(player)) = (confirmed(step, run), self.names.seat(sender))
+            && let (Some(view), Some(player)) = (kind::confirmed(step, run), self.names.seat(sender))
         {
             self.tell(Told::Heard(view, player));
         }
@@ -423,12 +427,6 @@ impl Upper for Desk {
     fn poll_timeout(&self) -> Option<Instant> {
         self.member.poll_timeout()
     }
-}
-
-/// The view that a CONFIRM makes secure.
-fn confirmed(step: Mute, run: Option<Run<'_>>) -> Option<ViewId> {
-    let run = run.filter(|run| step == Mute::Confirm && run.is_first)?;
-    folkmoot_base::codec::decode(run.view).ok()
 }
 
 fn named(sender: Player, digest: Digest) -> RingMessage {

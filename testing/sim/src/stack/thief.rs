@@ -2,10 +2,11 @@
 //!
 //! Its nodes speak the real link, so every guest's bound holds for them where they are guests. At a
 //! member that does not know of the expulsion they have a member's standing. What they send is made
-//! in [`forger`] and [`friends`].
+//! in [`forger`], [`friends`] and [`kept`].
 
 mod forger;
 mod friends;
+mod kept;
 
 use crate::lie::{Lie, Thief};
 use crate::machine::locator;
@@ -88,14 +89,11 @@ impl Robber {
 
     /// A link is up: it shows where its own line stands, and sends what waits.
     fn up(&mut self, now: Instant, key: Player, node: NodeId, at: Locator) {
-        let mark = self.line.as_ref().map(Transcript::mark);
         let Some(door) = self.doors.get_mut(&key) else { return };
         let standing = Input::Standing { node, member: true };
         let _ = door.links.handle(now, standing, &mut self.rng);
         let items = door.waiting.remove(&at).unwrap_or_default();
-        if let Some((head, set)) = mark {
-            say(now, door, node, &Sync::Mark { head, set });
-        }
+        show(now, door, node, self.line.as_ref());
         tell(now, door, node, items);
     }
 
@@ -104,6 +102,13 @@ impl Robber {
         let Ok(Sync::Fetch(have)) = codec::decode::<Sync>(frame) else { return };
         let (Some(line), Some(door)) = (&self.line, self.doors.get_mut(&key)) else { return };
         tell(now, door, node, line.lacking_part(&have, ITEMS_BATCH_BYTES));
+    }
+}
+
+/// Shows where its own line stands.
+fn show(now: Instant, door: &mut Door, to: NodeId, line: Option<&Transcript>) {
+    if let Some((head, set)) = line.map(Transcript::mark) {
+        say(now, door, to, &Sync::Mark { head, set });
     }
 }
 
@@ -158,6 +163,7 @@ impl Thief for Robber {
         let linked = door.links.peers().find(|(node, _)| door.links.locator(node) == Some(at.clone()));
         if let Some((node, _)) = linked {
             tell(now, door, node, items);
+            show(now, door, node, self.line.as_ref());
         } else {
             let waiting = door.waiting.entry(at.clone()).or_default();
             waiting.extend(items);

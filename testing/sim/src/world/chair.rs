@@ -10,6 +10,9 @@ use crate::record::{MessageId, Player, Process, Shown};
 use crate::rng::Rng;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+/// Two clocks that are so far from the true time are as far from each other as voters allow.
+const NEAR_SECONDS: i64 = 150;
+
 /// What the person in a player wants.
 #[derive(Debug, Default, Clone)]
 pub struct Wishes {
@@ -70,8 +73,8 @@ pub struct Chair {
     pub(super) deaf: Option<Deaf>,
     /// Whether the number of this life is recorded.
     pub(super) numbered: bool,
-    /// How far its wall clock is ahead, in seconds.
-    pub(super) skew: i8,
+    /// How far its wall clock is ahead, in seconds; `None`: it has none.
+    pub(super) skew: Option<i64>,
     /// Outputs that wait for the disk, each with the time at which the disk is done.
     pub(super) waiting: VecDeque<(u64, Output, Origin)>,
     /// How long a commit takes, in microseconds.
@@ -113,7 +116,7 @@ impl Chair {
             stopped: 0,
             deaf: None,
             numbered: false,
-            skew: 0,
+            skew: Some(0),
             waiting: VecDeque::new(),
             commit_micros: 0,
             commit: 0,
@@ -135,7 +138,7 @@ impl Chair {
             entropy: Rng::new(seed, "copy", u64::from(self.player)),
             wishes: self.wishes.clone(),
             acknowledged: self.acknowledged.clone(),
-            skew,
+            skew: Some(skew.into()),
             commit_micros: self.commit_micros,
             ..Self::new(seed, self.player, self.founder)
         }
@@ -145,7 +148,17 @@ impl Chair {
     pub(super) fn host(&mut self, hosts: &Hosts) {
         let of = usize::from(self.player);
         self.commit_micros = hosts.disks.get(of).copied().unwrap_or_default();
-        self.skew = hosts.clocks.get(of).copied().unwrap_or_default();
+        self.skew = Some(hosts.clocks.get(of).copied().unwrap_or_default().into());
+    }
+
+    /// How far its wall clock is ahead, in seconds; `None`: it has none.
+    pub(super) fn skew(&self) -> Option<i64> {
+        self.skew
+    }
+
+    /// Whether its wall clock is as near to the true time as voters allow one another.
+    pub(super) fn is_near(&self) -> bool {
+        self.skew.is_some_and(|skew| skew.abs() <= NEAR_SECONDS)
     }
 
     /// When the disk has all that was written up to now: a write joins the next commit, which

@@ -1,9 +1,9 @@
 //! What a player's computer does to it: its clock is off, its disk takes its time, and it may stand
 //! still ([`crate::hosts`]).
 
-use super::{Event, Origin, World};
-use crate::machine::Output;
-use crate::record::Player;
+use super::{Chair, Event, Origin, World};
+use crate::machine::{Input, Output};
+use crate::record::{Player, What};
 use folkmoot_base::{Danger, UnixTime};
 
 impl World {
@@ -22,8 +22,44 @@ impl World {
 
     /// The wall clock of this player.
     pub(super) fn clock_of(&self, player: Player) -> UnixTime {
-        let skew = self.chair(player).map_or(0, |chair| chair.skew);
-        UnixTime(self.clock().0.saturating_add_signed(i64::from(skew)))
+        match self.chair(player).map_or(Some(0), |chair| chair.skew) {
+            Some(skew) => UnixTime(self.clock().0.saturating_add_signed(skew)),
+            None => UnixTime(self.now / 1_000_000),
+        }
+    }
+
+    /// All computers sleep for so many seconds.
+    pub fn sleep(&mut self, seconds: u64) {
+        self.slept = self.slept.saturating_add(seconds);
+        self.living().into_iter().for_each(|player| self.read_clock(player));
+    }
+
+    /// The wall clock of this player is set.
+    pub fn set_clock(&mut self, player: Player, ahead: Option<i64>) {
+        if let Some(chair) = self.chairs.get_mut(usize::from(player)) {
+            chair.skew = ahead;
+            self.note_line(player, What::Clock(ahead));
+            self.read_clock(player);
+        }
+    }
+
+    fn read_clock(&mut self, player: Player) {
+        self.input(player, Input::Clock(self.clock_of(player)), Origin::Honest);
+    }
+
+    /// Whether the clock of this player may go wrong: all others are near, and it decides nothing
+    /// alone.
+    pub fn may_err(&self, player: Player) -> bool {
+        let decides = self.machine(player).is_none_or(|machine| machine.is_quorum(&[player].into()));
+        !decides && self.chairs.iter().all(Chair::is_near)
+    }
+
+    /// All wall clocks are right again, as far as they ever are.
+    pub fn put_clocks_right(&mut self) {
+        let wrong = self.chairs.iter().zip(0..).filter(|(chair, _)| !chair.is_near());
+        for player in wrong.map(|(_, player)| player).collect::<Vec<_>>() {
+            self.set_clock(player, Some(0));
+        }
     }
 
     /// When a process that stands still takes this.

@@ -73,6 +73,7 @@ impl World {
             Told::Heard(view, other) => What::Heard(view, other),
             Told::Word(word) => What::Word(word),
             Told::Approved(request) => What::Approved(request),
+            Told::Judged(decision) => return self.judged(player, decision),
             Told::Superseded(by) => {
                 self.disturbed(player, origin, "stopped");
                 return self.superseded(player, by);

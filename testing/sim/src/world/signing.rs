@@ -1,16 +1,18 @@
 //! What the world sees of signing sessions: what transcripts say, which shares lie on disks, and
 //! what is still due at the end.
 
-use super::World;
+use super::{Chair, World};
 use crate::machine::{Minutes, Signing};
 use crate::record::{Player, What};
 use crate::standings::standings;
-use folkmoot_base::Instant;
+use folkmoot_base::{Instant, StoreKey};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How long a signing session may stand still before everybody drops it, and a little more for the
 /// timer, in microseconds.
 const STILL_MICROS: u64 = 5_500_000;
+/// So far apart may the clocks of a contact and its guest be (ADM-05), less a little, in seconds.
+const CONTACT_SECONDS: i64 = 55;
 
 impl World {
     /// After a batch: records what the transcript has new, and the shares on disk if they changed
@@ -48,6 +50,20 @@ impl World {
             |bytes: &[u8]| -> String { bytes.iter().take(6).map(|byte| format!("{byte:02x}")).collect() };
         let disk = self.chair(player).map(|chair| chair.disk.contents());
         disk.is_some_and(|disk| disk.keys().any(|key| key.table == "share" && hex(&key.key) == sharing))
+    }
+
+    /// Whether this player's program asks to be admitted: not an attacker with its key. Where the
+    /// disk was put back, what was asked since is forgotten, until its person asks again.
+    fn asks(&self, player: Player) -> bool {
+        let own = |key: &StoreKey| key.table == "request" && key.key == b"own"[..];
+        let chair = self.chair(self.place_of(player)).filter(|chair| chair.machine.is_some());
+        chair.is_some_and(|chair| !chair.lost || chair.disk.contents().keys().any(own))
+    }
+
+    /// Whether the clocks of a contact and its guest are as near as a contact asks for.
+    fn share_time(&self, contact: Player, guest: Player) -> bool {
+        let skew = |player| self.chair(self.place_of(player)).and_then(Chair::skew);
+        skew(contact).zip(skew(guest)).is_some_and(|(one, other)| (one - other).abs() <= CONTACT_SECONDS)
     }
 
     /// How the signing sessions of `player` stand.
@@ -103,8 +119,9 @@ impl World {
             }
             for (guest, approvers) in &signing.ripe {
                 // One that knows nobody but who was expelled since, say, has no contact.
-                let comes = here.values().any(|one| one.guests.contains(guest));
-                if comes && can_sign(&here, signing, approvers) {
+                let hears = |player: &Player| self.share_time(*player, *guest);
+                let linked = here.iter().any(|(player, one)| hears(player) && one.guests.contains(guest));
+                if linked && self.asks(*guest) && can_sign(&here, signing, approvers) {
                     return Some(format!("the request of player {guest} has enough votes at m{player}"));
                 }
             }

@@ -1,12 +1,13 @@
 //! The attacker with former keys, in the world: whose keys it has, how its datagrams travel, and
 //! whom it has led astray.
 
-use super::{Event, World};
+use super::{Chair, Event, World};
 use crate::lie::{Lie, door, key_at};
-use crate::machine::player_at;
+use crate::machine::{Command, Picture, player_at};
 use crate::record::{Player, What};
 use bytes::Bytes;
 use folkmoot_base::{Instant, Locator};
+use std::collections::BTreeSet;
 
 /// How long a datagram of the attacker, or to it, is on its way.
 const WAY_MICROS: u64 = 700;
@@ -42,6 +43,53 @@ impl World {
     /// Whether the attacker has this player's key.
     pub fn is_stolen(&self, player: Player) -> bool {
         self.lines.is_stolen(player)
+    }
+
+    /// Players whom a machine's last decision has as members, whose terms have not ended, and who
+    /// are not on its roster.
+    pub fn cut_off(&self, picture: &Picture) -> BTreeSet<Player> {
+        let clock = self.clock();
+        let held = picture.held.iter().filter(|(_, ends)| **ends > clock).map(|(player, _)| *player);
+        held.filter(|player| !picture.roster.contains(player)).collect()
+    }
+
+    /// `player` has said that this decision is right.
+    pub(super) fn judged(&mut self, player: Player, decision: String) {
+        if self.robbed {
+            self.note_line(player, What::Judged(decision, self.clock_of(player).0));
+        }
+    }
+
+    /// The person in `player` says that the date is right, as soon as it is asked (LINE-95).
+    pub(super) fn sees_date(&mut self, player: Player) {
+        if self.robbed && self.chair(player).is_some_and(Chair::is_near) {
+            self.command(player, Command::Date);
+        }
+    }
+
+    /// `player` takes back each yes to what is open, and says it again.
+    pub fn waver(&mut self, player: Player) {
+        let Some(chair) = self.chair(player) else { return };
+        let admits = chair.shown_requests.intersection(&chair.wishes.admit);
+        let expels = chair.shown_proposals.intersection(&chair.wishes.expel);
+        let admits = admits.map(|other| [Command::Reject(*other), Command::Approve(*other)]);
+        let expels = expels.map(|other| [Command::Reject(*other), Command::Agree(*other)]);
+        for command in admits.chain(expels).flatten().collect::<Vec<_>>() {
+            self.command(player, command);
+        }
+    }
+
+    /// The program of a voter lies from now on, unless the liars would decide alone. Whether it
+    /// does.
+    pub fn turn(&mut self, player: Player) -> bool {
+        let mut liars = self.lines.liars().clone();
+        let fresh = liars.insert(player);
+        let turns = fresh && self.machine(player).is_some_and(|machine| !machine.is_quorum(&liars));
+        if turns {
+            self.note_line(player, What::Liar);
+            self.command(player, Command::Lie(true));
+        }
+        turns
     }
 
     /// Those who have heard of most decisions.

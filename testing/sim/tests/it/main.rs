@@ -7,6 +7,8 @@ mod carriers;
 mod distant;
 mod flood;
 mod runs;
+mod shared;
+mod takeover;
 
 #[global_allocator]
 static HEAP: Counting = Counting;

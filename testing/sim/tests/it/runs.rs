@@ -93,6 +93,30 @@ fn schedules_that_aim_at_the_charter_change_it() {
     assert!((1..=4).map(granted).sum::<usize>() > 4);
 }
 
+/// The clock of 1 goes wrong, the network comes apart, and the clock is right again.
+fn with_a_wrong_clock(ahead: Option<i64>) -> Schedule {
+    let second = |step| (When::After(1_000_000), step);
+    let mut steps = vec![second(Step::Rest(500_000)), second(Step::Clock { who: 1, ahead })];
+    steps.extend((0..2).map(|who| second(Step::Admit { who, contact: 0, yes: 0xff })));
+    steps.push(second(Step::Rest(2_000_000)));
+    steps.push(second(Step::Electorate { by: 0, voters: 0b1111 }));
+    steps.push(second(Step::Rest(4_000_000)));
+    steps.push(second(Step::Split(0b1)));
+    steps.push(second(Step::Rest(2_000_000)));
+    steps.push(second(Step::Heal));
+    steps.push(second(Step::Clock { who: 0, ahead: Some(0) }));
+    let drawn = Schedule { players: 6, founders: 4, votes: 2, robbed: true, far: 0, ..Schedule::draw(1) };
+    Schedule { weather: CALM, calm: false, steps, ..drawn }
+}
+
+#[test]
+fn a_clock_that_was_wrong_cuts_nobody_off() {
+    for ahead in [None, Some(400 * 86_400), Some(-400 * 86_400)] {
+        let (outcome, _) = folkmoot_sim::run(&with_a_wrong_clock(ahead), company, Options::default());
+        assert!(outcome.violations.is_empty(), "{ahead:?}: {:#?}", outcome.violations);
+    }
+}
+
 /// A founder who was alone at first and was expelled lies to 4: away since before the others had
 /// votes, or there all the time.
 fn lied_to(away: bool) -> Schedule {

@@ -67,6 +67,14 @@ const VALUES: &[&str] = &[
     "\"auto\"",
     "'plain'",
     "{}",
+    // Of TOML 1.1, which nobody reads here.
+    "{ ratio = \"30%\", window = 5, }",
+    "{ ratio = \"30%\",\n window = 5 }",
+    "{ ratio = \"30%\", window = 5 # of each size\n }",
+    "\"pl\\x61in\"",
+    "\"\\e\"",
+    "\"pl\\u0061in\"",
+    "07:32",
 ];
 
 /// Keys, and words that are none.

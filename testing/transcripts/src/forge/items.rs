@@ -28,9 +28,8 @@ pub(super) fn change(group: &mut Group, sections: &mut Vec<Section>) -> Drawn<St
             scratch(group, &mut request);
             (Item::Refusal { request: request.into() }, "refusal".to_owned())
         }
-        Item::Expire { member, mut request } => {
-            scratch(group, &mut request);
-            (Item::Expire { member, request }, "end of a term".to_owned())
+        Item::Past { time } => {
+            (Item::Past { time: UnixTime(time.0 + group.dice.long(3) - 1) }, "Past".to_owned())
         }
         other @ (Item::Decision(_) | Item::Coming { .. }) => (other, "decision".to_owned()),
     };
@@ -89,6 +88,35 @@ fn certificate_of(
     Ok((Item::Admit { certificate, approvals }, format!("certificate, change {how}")))
 }
 
+/// Ends of names, of which some make a name that nobody may have.
+const NAMES: &[&str] = &[
+    "x",
+    "é",
+    " x",
+    " ",
+    ",",
+    "אב",
+    " אב",
+    " אb",
+    "日",
+    "ا١",
+    " ا١۲",
+    "e\u{301}",
+    "q\u{301}\u{301}\u{301}\u{301}",
+    "q\u{301}\u{301}\u{301}\u{301}\u{301}",
+    " \u{301}x",
+    "\u{200d}",
+    "\u{ff41}",
+    "l·l",
+    "a·l",
+    "\u{115f}",
+    "\u{1100}",
+    "アイ・ウ",
+    "・",
+    "ab͵",
+    "͵α",
+];
+
 fn altered(group: &mut Group, body: &mut GmcBody, how: usize) {
     let roll = group.dice.long(3);
     let said = &mut body.membership;
@@ -102,7 +130,7 @@ fn altered(group: &mut Group, body: &mut GmcBody, how: usize) {
         6 => said.votes = None,
         7 => said.votes.iter_mut().for_each(|votes| votes.truncate(votes.len().saturating_sub(1))),
         8 => said.votes.iter_mut().flatten().for_each(|vote| vote.expires = UnixTime(vote.expires.0 + roll)),
-        9 => body.name.push('x'),
+        9 => body.name.push_str(group.dice.pick(NAMES).unwrap_or("x")),
         10 => (said.votes, said.multi, said.issued) = (None, None, Some([9; 32])),
         11 => body.serial = [0x40 + u8::try_from(roll).unwrap_or_default(); 16],
         _ => said.nonce = [1; 16],
@@ -136,6 +164,26 @@ fn signed(group: &Group, gmc: &Gmc, body: &GmcBody) -> Drawn<Option<Vec<u8>>> {
     Ok(made.map(|gmc| gmc.der().to_vec()))
 }
 
+/// Another time that is past: at an end or near one, at odd times; perhaps besides the one that is
+/// there.
+pub(super) fn past(group: &mut Group, sections: &mut Vec<Section>) -> String {
+    let (state, set) = (group.transcript.state(), group.transcript.set());
+    let terms = state.roster().values().map(|held| held.ends).chain(set.admits().map(|admit| admit.ends));
+    let ends = terms.chain(set.approvals().map(|signed| signed.approval.expires));
+    let ends = ends.filter(|end| *end >= state.time() && end.0 < u64::MAX);
+    let odd = [UnixTime(0), UnixTime(u64::MAX), state.time(), set.past(), UnixTime(group.clock)];
+    let all: Vec<UnixTime> = ends.chain(odd).collect();
+    let end = group.dice.pick(&all).unwrap_or_default();
+    let time = UnixTime(end.0.wrapping_add(group.dice.pick(&[0, 1, 1, 1, 2]).unwrap_or_default()));
+    let is_past = |section: &Section| section.0 == 5 && section.1.get(1) == Some(&5);
+    if group.dice.chance(90) {
+        sections.retain(|section| !is_past(section));
+    }
+    sections.push((5, Item::Past { time }.encode()));
+    in_order(sections);
+    format!("Past at {}", time.0)
+}
+
 /// Something new for the set.
 fn add(group: &mut Group, sections: &mut Vec<Section>) -> Drawn<String> {
     let people: Vec<MemberId> = group.people.keys().copied().collect();
@@ -155,7 +203,7 @@ fn add(group: &mut Group, sections: &mut Vec<Section>) -> Drawn<String> {
             (Item::Approval(signed), "objection")
         }
         2 => (Item::Effect(effect), "removal"),
-        3 => (Item::Expire { member, request: held }, "end of a term"),
+        3 => (Item::Past { time: UnixTime(group.clock) }, "Past"),
         4 => {
             let holder = group.people.get(&member).cloned().ok_or("nobody is there")?;
             let body = group.request(&holder);

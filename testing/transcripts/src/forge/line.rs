@@ -6,8 +6,8 @@ use crate::mutate::Section;
 use folkmoot_base::{MemberId, SignatureBytes, UnixTime, codec, digest};
 use folkmoot_transcript::{Elector, Electorate, Electors, Report, Standing};
 
-const LAST: u8 = 3;
-const STATE: u8 = 4;
+pub(crate) const LAST: u8 = 3;
+pub(super) const STATE: u8 = 4;
 
 /// Changes a standing decision; mostly its voters sign that.
 pub(super) fn decision(group: &mut Group, sections: &mut [Section]) -> String {
@@ -45,11 +45,11 @@ pub(super) fn state(group: &mut Group, sections: &mut [Section]) -> String {
     format!("byte {at} of the state from {from} on, signed")
 }
 
-pub(super) fn places(sections: &[Section], wanted: impl Fn(u8) -> bool) -> Vec<usize> {
+pub(crate) fn places(sections: &[Section], wanted: impl Fn(u8) -> bool) -> Vec<usize> {
     (0..sections.len()).filter(|at| sections.get(*at).is_some_and(|(kind, _)| wanted(*kind))).collect()
 }
 
-pub(super) fn standing(sections: &[Section], at: usize) -> Option<Standing> {
+pub(crate) fn standing(sections: &[Section], at: usize) -> Option<Standing> {
     sections.get(at).and_then(|(_, bytes)| codec::decode(bytes).ok())
 }
 
@@ -62,14 +62,18 @@ fn put(sections: &mut [Section], at: usize, standing: &Standing) {
 /// Those who decide what stands in this section.
 pub(super) fn electorate_before(group: &Group, sections: &[Section], at: usize) -> Electorate {
     let earlier = (0..at).rev().filter_map(|at| standing(sections, at)?.proposal.decision.electorate);
+    earlier.into_iter().next().unwrap_or_else(|| founders(group))
+}
+
+/// The electorate of the founding.
+pub(super) fn founders(group: &Group) -> Electorate {
     let founders = group.transcript.signed_charter().charter();
     let place = |founder: &folkmoot_identity::Founder| Elector {
         member: founder.key.member_id(),
         key: founder.key.spki_der().to_vec().into(),
     };
     let quorum = if founders.quorum() == folkmoot_identity::Quorum::TwoThirds { 2 } else { 1 };
-    let founded = Electorate { quorum, places: founders.founders().iter().map(place).collect() };
-    earlier.into_iter().next().unwrap_or(founded)
+    Electorate { quorum, places: founders.founders().iter().map(place).collect() }
 }
 
 pub(super) fn change(group: &mut Group, standing: &mut Standing, how: usize) {
@@ -116,7 +120,7 @@ pub(super) fn follow(group: &mut Group, standing: &mut Standing, before: [u8; 32
 }
 
 /// Everybody signs what it is said to have signed. Twice: an owner signs the promises too.
-pub(super) fn resign(group: &Group, standing: &mut Standing, electorate: &Electorate) {
+pub(crate) fn resign(group: &Group, standing: &mut Standing, electorate: &Electorate) {
     for _ in 0..2 {
         let claims = standing.claims(electorate as &dyn Electors);
         let mut signatures = claims.iter().map(|claim| group.sign(&claim.voter, &claim.statement));

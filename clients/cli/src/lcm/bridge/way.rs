@@ -1,5 +1,6 @@
 //! One way over the bridge, and what is counted on it.
 
+use super::super::failed;
 use super::Sides;
 use crate::exit::{Exit, Failure};
 use crate::show::many_of;
@@ -96,7 +97,9 @@ pub(super) async fn outward(sides: Arc<Sides>, mut heard: Subscription) -> Failu
             way.not_permitted = way.not_permitted.saturating_add(1);
             continue;
         }
-        carry(sides.outside.membership.bus(), &message, way).await;
+        if let Err(failure) = carry(sides.outside.membership.bus(), &message, way).await {
+            return failure;
+        }
     }
     ended("inside")
 }
@@ -110,7 +113,9 @@ pub(super) async fn inward(sides: Arc<Sides>, mut heard: Subscription) -> Failur
         if stays(&message.channel) || own || from_here || sides.others.stands_by() {
             continue;
         }
-        carry(&sides.inside, &message, way).await;
+        if let Err(failure) = carry(&sides.inside, &message, way).await {
+            return failure;
+        }
     }
     ended("outside")
 }
@@ -122,9 +127,14 @@ async fn next(heard: &mut Subscription, way: &Mutex<Way>) -> Option<Heard> {
     next
 }
 
-async fn carry(to: &Bus, message: &Heard, way: &Mutex<Way>) {
+/// Fails if nothing can go over any more.
+async fn carry(to: &Bus, message: &Heard, way: &Mutex<Way>) -> Result<(), Failure> {
     let said = to.publish(message.channel, &message.payload).await;
+    if let Err(error @ BusError::LocalResumed) = said {
+        return Err(failed(error));
+    }
     lock(way).count(message.payload.len(), said);
+    Ok(())
 }
 
 fn lock(way: &Mutex<Way>) -> std::sync::MutexGuard<'_, Way> {

@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 pub(super) const ROMAN: &str = "anna";
 /// With a Cyrillic a in front.
 pub(super) const ROUND: &str = "\u{430}nna";
+/// With a Cyrillic a at the end.
+pub(super) const LAST: &str = "ann\u{430}";
 /// With a zero-width joiner in it.
 pub(super) const JOINER: &str = "an\u{200d}na";
-/// As that is shown.
-const SHOWN: &str = "an\u{fffd}na";
 
 pub(super) struct Crowd {
     ids: Vec<String>,
@@ -19,7 +19,7 @@ pub(super) struct Crowd {
 
 impl Crowd {
     pub(super) fn new(actors: &[Actor]) -> Self {
-        let names = [ROMAN, ROMAN, ROUND, SHOWN];
+        let names = [ROMAN, ROMAN, ROUND, LAST];
         let told =
             actors.iter().zip(names).map(|(one, name)| (one.id.clone(), format!("{name}≈{}", &one.id[..8])));
         Self { ids: actors.iter().map(|one| one.id.clone()).collect(), told: told.collect() }
@@ -42,7 +42,7 @@ impl Crowd {
     /// hidden.
     pub(super) fn reads(&self, what: &str, text: &str) {
         assert!(!text.contains('\u{200d}'), "{what}: {text}");
-        for name in [ROMAN, ROUND, SHOWN] {
+        for name in [ROMAN, ROUND, LAST] {
             for (at, _) in text.match_indices(name) {
                 let rest = &text[at + name.len()..];
                 let digits = rest.strip_prefix('≈').or_else(|| rest.strip_prefix(" ("));

@@ -51,16 +51,20 @@ fn a_yes_that_ran_out_expels_nobody() {
     assert_eq!(decided(cast.who("ben")), 2);
 }
 
-fn identity(folder: &Path) -> Identity {
+pub(super) fn identity(folder: &Path) -> Identity {
     let folder = StateFolder::at(folder);
     let (key, certificate) = (folder.read_key().unwrap(), folder.read_certificate().unwrap());
     Identity::from_pem(&key, core::str::from_utf8(&certificate).unwrap()).unwrap()
 }
 
+pub(super) fn charter(cast: &Cast) -> SignedCharter {
+    SignedCharter::complete_from_der(&std::fs::read(cast.place.signed()).unwrap()).unwrap()
+}
+
 /// A certificate for somebody, of twenty days ago, with approvals that end so many days from now;
 /// and it is on the holder's disk, as if it had been in the transcript there.
 fn certified(cast: &Cast, who: &Actor, ends: i64) {
-    let charter = SignedCharter::complete_from_der(&std::fs::read(cast.place.signed()).unwrap()).unwrap();
+    let charter = charter(cast);
     let (holder, now) = (identity(&who.state), wall_clock().0);
     let begins = UnixTime(now - 20 * DAY);
     let mut body = GmcBody::propose(charter.charter(), &holder, 1, begins, &mut OsEntropy::new().unwrap());
@@ -87,20 +91,35 @@ fn certified(cast: &Cast, who: &Actor, ends: i64) {
 fn a_certificate_by_votes_that_ran_out_admits_nobody() {
     let cast = Cast::founded("ran-out-paper", &FOUNDERS, &[]);
     cast.decide(&["charter", "change", "certificate_days", "200"], &["anna", "ben"], &FOUNDERS);
-    let (line, before) = (head(cast.who("anna")), roster(cast.who("anna")));
+    let line = head(cast.who("anna"));
+    admits_nobody(&cast);
+    FOUNDERS.iter().for_each(|name| assert_eq!(head(cast.who(name)), line, "{name}"));
+}
+
+/// Nothing has been decided, so the time of the line stands still.
+#[test]
+fn a_certificate_by_votes_that_ran_out_admits_nobody_in_a_group_at_rest() {
+    admits_nobody(&Cast::founded("ran-out-rest", &FOUNDERS, &[]));
+}
+
+/// Eve has a certificate by two votes that ended ten days ago, on her own disk.
+fn admits_nobody(cast: &Cast) {
+    let before = roster(cast.who("anna"));
     let mut eve = Actor::new(&cast.place, "eve");
-    certified(&cast, &eve, -10);
+    certified(cast, &eve, -10);
     cast.comes(&mut eve, &FOUNDERS);
+    for name in FOUNDERS {
+        eve.why(&cast.who(name).id, "other-side");
+    }
     FOUNDERS.iter().for_each(|name| assert_eq!(roster(cast.who(name)), before, "{name}"));
 
     // Not for any other reason: the same with votes that last admits.
     let mut fay = Actor::new(&cast.place, "fay");
-    certified(&cast, &fay, 10);
+    certified(cast, &fay, 10);
     let at = FOUNDERS.map(|name| cast.who(name).locator.clone());
     fay.start(&cast.place, &at, &[]);
     for name in FOUNDERS {
         cast.who(name).why(&fay.id, "present");
-        assert_eq!(head(cast.who(name)), line, "{name}");
         assert!(!roster(cast.who(name)).contains(&eve.id), "{name}");
     }
 }

@@ -90,7 +90,8 @@ impl Cast {
             let status = self.who(name).good(&["status"]);
             assert!(!roster(self.who(name)).contains(&stranger.id), "{name}: {status}");
         }
-        assert!(!roster(stranger).contains(&stranger.id), "it has heard that it is none");
+        // By its own clock, or from the others, it hears that it is none.
+        stranger.until(&["roster"], |list| list.is_array() && !ids(list).contains(&stranger.id));
     }
 
     /// The folder of somebody as it is now, in a folder of the thief's. Nothing in it says where
@@ -176,6 +177,13 @@ pub(crate) fn head(who: &Actor) -> String {
 /// The same in words, to be read out.
 pub(crate) fn in_words(who: &Actor) -> String {
     who.good(&["status"])["head_words"].as_str().unwrap().to_owned()
+}
+
+/// What somebody's `folkmoot rules` says of one; null if it is not there.
+pub(crate) fn rule(who: &Actor, name: &str) -> Value {
+    let told = who.good(&["rules"]);
+    let one = told["rules"].as_array().unwrap().iter().find(|one| one["rule"] == name);
+    one.map_or(Value::Null, |one| one["value"].clone())
 }
 
 /// The ids of those who are in, as somebody's `folkmoot roster` says.

@@ -3,10 +3,12 @@
 use super::judge::{judged, verify};
 use super::kinds::Whose;
 use super::parts::{Case, HELD, Parts};
-use super::world::{ANNA, CORA, DAN, EVA, FINN, FORKED, GUS, IDA, JO, Moot, STORY, id};
+use super::world::{ANNA, BEN, CORA, DAN, DAY, EVA, FINN, FORKED, GUS, IDA, JO, Moot, STORY, change, id};
 use crate::common::place::Place;
 use crate::common::program::{code, complaint};
-use folkmoot_transcript::{Change, Effect, Item};
+use folkmoot::tools::wall_clock;
+use folkmoot_identity::Verdict;
+use folkmoot_transcript::{Change, Effect, Force, Item};
 use serde_json::{Value, json};
 use std::process::Command;
 
@@ -40,6 +42,8 @@ fn an_honest_file_is_told_as_data() {
     assert_eq!((&told["stands"], &told["head"]), (&json!(true), &json!(head.whole())));
     assert_eq!(told["head_words"].as_str().unwrap().split(' ').count(), 9);
     assert_eq!((&told["number"], &told["decided"]), (&json!(6), &json!(moot.t.state().time().0)));
+    let handovers = moot.t.line().handovers_since(0).unwrap().0;
+    assert_eq!((&told["verified"], handovers.len()), (&json!(handovers.len() + 1), 3), "and the last");
     let names = |list: &str| {
         let all = told[list].as_array().unwrap().iter();
         all.map(|one| one["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
@@ -65,7 +69,7 @@ fn an_honest_file_is_told_as_data() {
     let proposal = &told["proposals"][0];
     assert_eq!(proposal["what"], format!("expel Finn ({})", id(FINN).short()));
     assert_eq!(proposal["approve"], json!([id(ANNA).hex()]));
-    assert_eq!(proposal["reject"], json!([id(CORA).hex()]));
+    assert_eq!((&proposal["reject"], &proposal["rejected"]), (&json!([id(CORA).hex()]), &json!(false)));
     assert_eq!((&told["forks"], &told["compared"]), (&json!([]), &json!(true)));
 }
 
@@ -77,11 +81,81 @@ fn a_fork_is_told_with_the_names_of_those_who_signed_both() {
     for fork in forks {
         let liars = fork["signed_both"].as_array().unwrap();
         assert!(liars.contains(&json!(id(CORA).hex())) && !liars.contains(&json!(id(DAN).hex())), "{fork}");
+        assert_eq!(fork["former"], json!(false));
     }
     let alone = verify("forks-alone", &Whose::Forked.charter(), &FORKED.file().into());
     let refused: Value = serde_json::from_slice(&alone.stdout).unwrap();
     assert_eq!((&refused["blame"], &refused["rule"]), (&json!("members"), &json!("LINE-86")));
     assert!(complaint(&alone).contains(&format!("Cora ({})", id(CORA).short())), "{}", complaint(&alone));
+}
+
+/// Ben, Cora and Dan vote no more, and show that they once decided otherwise.
+#[test]
+fn a_fork_by_former_voters_is_told_and_the_file_stands() {
+    let mut moot = Moot::new(12);
+    let theirs = moot.clone().pass(change("request_hours", "99"), &[BEN, CORA, DAN]);
+    moot.pass(change("request_hours", "10"), &[ANNA, BEN, CORA]);
+    let alone = Effect { change: Change::Electorate { voters: vec![id(ANNA)] }, force: Force::Yes };
+    moot.propose(&alone, &[ANNA, BEN, CORA]);
+    moot.decide(&[alone], &[ANNA, BEN, CORA]);
+    moot.t.take(&Item::Decision(theirs).encode(), None).unwrap();
+    let place = Place::new("line-former");
+    std::fs::write(place.path().join("charter.cms"), moot.t.signed_charter().der()).unwrap();
+    std::fs::write(place.path().join("line.moot"), moot.t.file()).unwrap();
+    let (code, text, _) = said(&place, &["verify", "charter.cms", "line.moot"]);
+    assert!(code == 0 && text.contains("signed both; only former voters committed to it"), "{text}");
+    let (code, text, _) = said(&place, &["verify", "charter.cms", "line.moot", "--json"]);
+    let told: Value = serde_json::from_str(&text).unwrap();
+    let fork = &told["forks"][0];
+    assert_eq!((code, &fork["number"], &fork["former"]), (0, &json!(1), &json!(true)), "{told}");
+    assert!(fork["signed_both"].to_string().contains(&id(CORA).hex()), "{told}");
+}
+
+/// Anna alone wants to expel Finn; everybody else has said no.
+#[test]
+fn what_was_rejected_is_not_called_open() {
+    for (no, word, rejected) in [(&[CORA][..], "open", false), (&[BEN, CORA, DAN], "rejected", true)] {
+        let mut moot = Moot::new(13);
+        let effect = Effect::from(change("request_hours", "48"));
+        moot.propose(&effect, &[ANNA]);
+        for who in no {
+            let no = moot.sign(*who, moot.approval(*who, effect.subject(), Verdict::Reject));
+            moot.take(&Item::Approval(no));
+        }
+        let place = Place::new("line-rejected");
+        std::fs::write(place.path().join("charter.cms"), moot.t.signed_charter().der()).unwrap();
+        std::fs::write(place.path().join("line.moot"), moot.t.file()).unwrap();
+        let (_, text, _) = said(&place, &["verify", "charter.cms", "line.moot"]);
+        let said_so = format!("\n{word}: change the charter: request_hours = 48; approved by Anna");
+        assert!(text.contains(&said_so) && text.contains("valid: nothing is decided"), "{text}");
+        let (_, text, _) = said(&place, &["verify", "charter.cms", "line.moot", "--json"]);
+        let told: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(told["proposals"][0]["rejected"], json!(rejected), "{told}");
+    }
+}
+
+/// Nobody has said that Gus is out: whoever reads the file knows by its own clock that his term is
+/// over, and is told no more than that.
+#[test]
+fn a_member_whose_term_is_over_today_is_marked() {
+    let mut moot = Moot::new(14);
+    moot.now = wall_clock().0 - 10 * DAY;
+    moot.admit(GUS, 2, &[ANNA, BEN]);
+    moot.admit(FINN, 20, &[ANNA, BEN]);
+    let place = Place::new("line-over");
+    std::fs::write(place.path().join("charter.cms"), moot.t.signed_charter().der()).unwrap();
+    std::fs::write(place.path().join("line.moot"), moot.t.file()).unwrap();
+    let (code, text, _) = said(&place, &["verify", "charter.cms", "line.moot"]);
+    let row = |name: &str| text.lines().find(|row| row.starts_with(name)).unwrap().to_owned();
+    assert!(code == 0 && row("Gus").ends_with(", over today"), "{text}");
+    assert!(["Finn", "Anna"].iter().all(|name| !row(name).contains("over")), "{text}");
+    let (_, text, _) = said(&place, &["verify", "charter.cms", "line.moot", "--json"]);
+    let told: Value = serde_json::from_str(&text).unwrap();
+    let over = |who: usize| {
+        let mut all = told["members"].as_array().unwrap().iter();
+        all.find(|one| one["member"] == id(who).hex()).unwrap()["over"].clone()
+    };
+    assert_eq!([GUS, FINN, ANNA].map(over), [json!(true), json!(false), json!(false)]);
 }
 
 #[test]
@@ -99,6 +173,8 @@ fn codes_and_words_are_as_published() {
         "decisions hold 5 members; 1 admission counts and is not held yet",
         &format!("late, so not a member by this: Jo ({}): the charter's policy", id(JO).short()),
         &format!("open: expel Finn ({0}); approved by Anna ({1})", id(FINN).short(), id(ANNA).short()),
+        "valid: every handover and the last decision were committed by those who could",
+        "The file shows 4 of 6 decisions.",
         "A file proves its own line only",
         &format!("Compare the head {head} with somebody inside"),
         &format!("folkmoot verify charter.cms line.moot --head {}", head.whole()),

@@ -76,7 +76,7 @@ impl Wide {
             proofs.sort_by_key(|proof| proof.voter);
             Approved { effect: effect.clone(), proofs }
         };
-        let holds = self.t.set().holdable(self.t.state()).into_iter().collect();
+        let holds = self.t.set().holdable(self.t.state(), NOW).into_iter().collect();
         Batch { time: NOW, effects: effects.iter().map(approved).collect(), holds, ..Batch::default() }
     }
 
@@ -170,10 +170,11 @@ impl Wide {
 
 /// The state with as many refused requests and revoked serial numbers as there is room for.
 fn swollen(mut state: Vec<u8>) -> Vec<u8> {
-    // It had no refused requests, no revoked serial numbers and no Rejoin.
-    assert!(state.ends_with(&[0; 3]));
-    state.truncate(state.len() - 3);
-    let room = (STATE_BYTES_MAX - state.len() - 9) / 2;
+    // It had no refused requests, no revoked serial numbers, no Rejoin and no former keys.
+    let running = state.split_off(state.len() - 32);
+    assert!(state.ends_with(&[0; 4]));
+    state.truncate(state.len() - 4);
+    let room = (STATE_BYTES_MAX - state.len() - 42) / 2;
     let entry = |number: usize, length: usize| {
         let mut bytes = vec![0; length];
         bytes[..8].copy_from_slice(&u64::try_from(number).unwrap().to_be_bytes());
@@ -185,7 +186,8 @@ fn swollen(mut state: Vec<u8>) -> Vec<u8> {
         state.extend((0x8000_0000 | u32::try_from(list.len()).unwrap()).to_be_bytes());
         state.extend(list);
     }
-    state.push(0);
+    state.extend([0; 2]);
+    state.extend(running);
     assert!(STATE_BYTES_MAX - state.len() < 64);
     state
 }

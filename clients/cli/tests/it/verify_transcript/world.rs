@@ -5,8 +5,8 @@
 use folkmoot_base::{Blob, Entropy, GroupName, Head, MemberId, SignatureBytes, UnixTime, digest};
 use folkmoot_identity::{CharterDraft, Csr, Gmc, GmcBody, Identity, Request, SignedCharter, Verdict};
 use folkmoot_transcript::{
-    Approval, Approved, Batch, Change, Commit, Decision, Effect, Electors, Expire, Item, Promise, Proposal,
-    Report, STATEMENT_LABEL, SignedApproval, Stage, Standing, Subject, Transcript, admission,
+    Approval, Approved, Batch, Change, Commit, Decision, Effect, Electors, Item, Promise, Proposal, Report,
+    STATEMENT_LABEL, SignedApproval, Stage, Standing, Subject, Transcript, admission,
 };
 use std::sync::LazyLock;
 
@@ -164,7 +164,7 @@ impl Moot {
         let batch = Batch {
             time,
             effects: effects.iter().map(approved).collect(),
-            holds: set.holdable(state).into_iter().collect(),
+            holds: set.holdable(state, time).into_iter().collect(),
             refusals: set.refusable(state),
         };
         state.decide(batch, |request| set.admit(request)).unwrap().0
@@ -297,10 +297,6 @@ impl Story {
         moot.pass(change("quorum", "two-thirds"), &[ANNA, BEN, EVA]);
         steps.push(moot.clone());
         moot.now += 3 * DAY;
-        let gus = moot.t.state().roster().get(&id(GUS)).map(|held| held.request);
-        if let Some(request) = gus {
-            moot.take(&Item::Expire { member: id(GUS), request });
-        }
         moot.reject(KIM, &[ANNA, EVA]);
         moot.admit(EVA, 310, &[ANNA, CORA]);
         moot.decide(&[], &[ANNA, BEN, CORA]);
@@ -363,7 +359,7 @@ impl Forked {
     }
 }
 
-/// The end of a term as an item.
-pub(crate) fn expire(Expire { member, request }: Expire) -> Item {
-    Item::Expire { member, request }
+/// A time that is past, as an item.
+pub(crate) fn past(time: u64) -> Item {
+    Item::Past { time: UnixTime(time) }
 }

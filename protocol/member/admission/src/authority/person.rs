@@ -38,7 +38,7 @@ impl Authority {
 
     fn open_petition(&mut self, call: &Call<'_>, from: NodeId, request: &Request) -> Result<(), Refused> {
         let (digest, member) = (request.digest(), request.member());
-        check_name(call.transcript.roster(), request).map_err(|error| Refused::new(Reason::Name, error))?;
+        check_name(request).map_err(|error| Refused::new(Reason::Name, error))?;
         let rank = |request: &Request| (request.body().not_before, request.digest());
         let before = self.petitions.values().find(|petition| petition.request.member() == member);
         if before.is_some_and(|before| rank(&before.request) > rank(request)) {
@@ -114,7 +114,7 @@ impl Authority {
         let settled = self.petitions.iter().filter_map(|(request, petition)| {
             let admit = Admit::asked(&petition.request);
             let refused = call.transcript.set().is_refused(state, &admit);
-            let stale = !alone || state.check_request(&admit).is_err();
+            let stale = !alone || state.check_request(&admit, call.transcript.time()).is_err();
             let why = match () {
                 () if roster.is_used(request) => Closed::Granted,
                 () if refused => Closed::Rejected,

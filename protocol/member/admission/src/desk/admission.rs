@@ -76,12 +76,13 @@ impl Admission {
         entropy: &mut dyn Entropy,
     ) -> Result<(), AdmissionError> {
         match &input {
-            Input::Clock(time) => self.clock = Some(*time),
+            Input::Clock(time) => self.clock = Some(*time).filter(|time| time.0 > 0),
             Input::Present(members) => self.present.clone_from(members),
             _ => {}
         }
         let (clock, present, config) = (self.clock, &self.present, &self.config);
         let call = Call { now, clock, transcript, identity, present, config };
+        self.desk.resume(&call);
         self.desk.match_rotations(&call);
         let result = self.desk.dispatch(&call, input, entropy);
         self.desk.work(&call, entropy);
@@ -117,6 +118,12 @@ impl Admission {
             approvals: transcript.set().effects().map(|effect| approvers(effect, transcript, time)).collect(),
             guests: guests.map(|open| open.request.member()).collect(),
         }
+    }
+
+    /// `LINE-95`: whether the next decision asks our person for the date, and something waits for
+    /// that now.
+    pub fn asks_date(&self, transcript: &Transcript) -> Option<bool> {
+        self.desk.deciding.asks_date(transcript.state(), self.clock?)
     }
 
     /// `ADM-89`: how it stands with the shares of the group's key; `None` if there is no such key.

@@ -16,7 +16,7 @@ use crate::roster::speaks;
 use crate::signers::{Around, Signers};
 use crate::voting::{Deciding, Voting, check_key};
 use crate::{AdmissionError, Command, Event, Input};
-use folkmoot_base::{Digest, Entropy, MemberId, NodeId, UnixTime};
+use folkmoot_base::{Danger, Digest, Entropy, MemberId, NodeId, UnixTime};
 use folkmoot_identity::{Request, Verdict, VoteKind};
 use folkmoot_transcript::{Item, Taken};
 
@@ -31,6 +31,8 @@ pub(crate) struct Desk {
     authority: AtAuthority,
     pause: Pause,
     out: Out,
+    /// Whether what the transcript had settled before this desk was there is settled here too.
+    resumed: bool,
 }
 
 impl Desk {
@@ -53,6 +55,7 @@ impl Desk {
                 self.requests.close_expired(call, time, &mut self.out);
                 self.voting.close_expired(time, &mut self.out);
                 self.expiring.work(call, time, &mut self.out);
+                self.voting.say_again(call, &mut self.out);
                 Ok(())
             }
             Input::Timeout => {
@@ -260,6 +263,10 @@ impl Desk {
                 self.requests.withdraw(call, &motion, &mut self.out)
             }
             Command::Withdraw(motion) => self.voting.withdraw(call, &motion, &mut self.out),
+            Command::Date => {
+                self.deciding.know_date(call, &mut self.out);
+                Ok(())
+            }
         }
     }
 
@@ -317,6 +324,18 @@ impl Desk {
         if seconds > call.config.skew_seconds {
             self.out.event(Event::ClockBehind { than: None, seconds });
         }
+    }
+
+    /// The process may have stopped after the transcript took an item and before that was followed
+    /// here: what the disk has open is settled with the first input.
+    fn resume(&mut self, call: &Call<'_>) {
+        let before = core::mem::replace(&mut self.resumed, true);
+        if before || call.config.danger.is(Danger::AdmissionLeavesSettled) {
+            return;
+        }
+        self.voting.settle(call, &mut self.out);
+        self.requests.close_settled(call, &mut self.out);
+        self.voting.close_senseless(call, &mut self.out);
     }
 
     /// The transcript has taken an item.

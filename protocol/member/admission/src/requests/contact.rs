@@ -154,7 +154,7 @@ impl Requests {
         let (digest, member) = (request.digest(), request.member());
         let roster = call.transcript.roster();
         if !call.config.danger.is(Danger::AdmissionAnyName) {
-            check_name(roster, &request)?;
+            check_name(&request)?;
         }
         request.body().check_charter(roster.charter()).map_err(AdmissionError::PeerCharter)?;
         let time = call.clock.ok_or(AdmissionError::LocalNoClock)?;
@@ -167,13 +167,7 @@ impl Requests {
         }
         let open = Open::new(request, (contact, call.now), UnixTime(0), &call.me());
         let mut open = Open { rotates: way.rotates, way, ..open };
-        if open.is_refused(call.transcript) {
-            return Err(AdmissionError::PeerRefused(member));
-        }
-        if open.is_stale(call.transcript) {
-            let stale = CertificateError::PeerCharter("it was made before what was decided since");
-            return Err(AdmissionError::PeerCharter(stale));
-        }
+        self.check_before(call, &open)?;
         let request = &open.request;
         check_csr(call.transcript, request)?;
         if roster.has_issued(&request.body().serial) {
@@ -211,6 +205,22 @@ impl Requests {
             out.event(Event::RequestArrived { request: digest, member, name });
         }
         self.answer(call, &digest, out);
+        Ok(())
+    }
+
+    /// Whether nothing that was decided before ends the request.
+    fn check_before(&self, call: &Call<'_>, open: &Open) -> Result<(), AdmissionError> {
+        let member = open.request.member();
+        if open.is_refused(call.transcript) {
+            return Err(AdmissionError::PeerRefused(member));
+        }
+        if open.is_stale(call.transcript) {
+            let stale = CertificateError::PeerCharter("it was made before what was decided since");
+            return Err(AdmissionError::PeerCharter(stale));
+        }
+        if self.is_overtaken(call, open) {
+            return Err(AdmissionError::PeerIn(member));
+        }
         Ok(())
     }
 
@@ -272,19 +282,15 @@ impl Requests {
     }
 }
 
-/// `ADM-90`: nobody comes in under a name that cannot be told from others. Whoever is in under such
-/// a name keeps it.
-pub(crate) fn check_name(roster: &Roster, request: &Request) -> Result<(), AdmissionError> {
-    let (member, name) = (request.member(), &request.body().name);
-    let is_its = roster.member(&member).is_some_and(|held| held.name == *name);
-    let fits = is_made(name).map_err(|why| AdmissionError::PeerName(member, why));
-    if is_its { Ok(()) } else { fits }
+/// `ADM-90`: whoever asks under a name that nobody may come in under is told so at once.
+pub(crate) fn check_name(request: &Request) -> Result<(), AdmissionError> {
+    is_made(&request.body().name).map_err(|why| AdmissionError::PeerName(request.member(), why))
 }
 
 /// Where a list says who may ask: the key stands in it, and no other key has replaced it.
 fn may_ask(roster: &Roster, member: &MemberId) -> bool {
     let policies = roster.charter().policies();
-    policies.policy != Policy::List || policies.list.contains(member) && !roster.is_struck(member)
+    policies.policy != Policy::List || policies.list.contains(member)
 }
 
 fn check_term(call: &Call<'_>, request: &Request, time: UnixTime) -> Result<(), AdmissionError> {
@@ -296,7 +302,7 @@ fn check_term(call: &Call<'_>, request: &Request, time: UnixTime) -> Result<(), 
 /// `ADM-54`: whether the guest is a member by the transcript for more than half of the term that it
 /// asks for. It gets the transcript over the same link. Such a guest was admitted by CSR, or lost
 /// its store. A request that was used is refused for that instead.
-fn is_needless(roster: &Roster, request: &Request) -> bool {
+pub(super) fn is_needless(roster: &Roster, request: &Request) -> bool {
     let Some(held) = roster.member(&request.member()) else { return false };
     let (from, to) = (request.body().not_before.0, request.body().not_after.0);
     let middle = from.saturating_add(to.saturating_sub(from) / 2);

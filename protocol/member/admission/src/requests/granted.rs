@@ -9,8 +9,8 @@ use crate::call::{Call, Out};
 use crate::message::Reason;
 use bytes::Bytes;
 use folkmoot_base::{Danger, Digest, MemberId, UnixTime};
-use folkmoot_identity::{Combined, Gmc, Grounds, Mode, Multi, Scheme};
-use folkmoot_transcript::Transcript;
+use folkmoot_identity::{Combined, Gmc, Grounds, Mode, Multi, Scheme, Verdict};
+use folkmoot_transcript::{Approval, Transcript};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What was made for open requests, and what the authority said of them.
@@ -45,8 +45,13 @@ impl Requests {
         self.answer(call, &request, out);
     }
 
-    /// The voters have signed together.
+    /// The voters have signed together. What they agreed on before a decision may not suffice after
+    /// it: then they sign again.
     pub(crate) fn take_multi(&mut self, call: &Call<'_>, request: Digest, multi: Multi, out: &mut Out) {
+        let Some(open) = self.open.get(&request) else { return };
+        if !call.config.danger.is(Danger::AdmissionTakesAnyMulti) && !suffices(call, open, &multi) {
+            return out.trace("a multisignature came too late: it does not suffice any more");
+        }
         self.made.multis.insert(request, multi);
         self.answer(call, &request, out);
     }
@@ -171,21 +176,11 @@ impl Requests {
         });
     }
 
-    /// Drops multisignatures of closed requests, those whose signers no longer suffice, and those
-    /// that ran out.
+    /// Drops multisignatures of closed requests, and those that would admit nobody now.
     pub(super) fn forget_multis(&mut self, call: &Call<'_>) {
-        let roster = call.transcript.roster();
-        let suffices = |open: &Open, multi: &Multi| {
-            let signers: BTreeSet<MemberId> = multi.signers().iter().copied().collect();
-            let vote = signers.iter().all(|signer| roster.may_vote(signer));
-            vote && roster.lets_in(&open.request.member(), &signers)
-        };
         let (made, open) = (&mut self.made, &self.open);
-        made.multis.retain(|request, multi| {
-            let open = open.get(request);
-            let of_key = open.is_some_and(|open| open.rotates.is_some());
-            multi.expires() >= call.early() && (of_key || open.is_some_and(|open| suffices(open, multi)))
-        });
+        made.multis
+            .retain(|request, multi| open.get(request).is_some_and(|open| suffices(call, open, multi)));
     }
 
     /// Drops what was made for closed requests, and signatures of the group's key that no longer
@@ -197,6 +192,30 @@ impl Requests {
             .retain(|request, combined| open.get(request).is_some() && epoch == Some(combined.epoch));
         made.denied.retain(|request, _| open.get(request).is_some());
     }
+}
+
+/// Whether a multisignature on this request would admit now: each of its signers' votes counts, and
+/// they are enough.
+fn suffices(call: &Call<'_>, open: &Open, multi: &Multi) -> bool {
+    if multi.expires() < call.early() {
+        return false;
+    }
+    if open.rotates.is_some() {
+        return true;
+    }
+    let (roster, state, member) = (call.transcript.roster(), call.transcript.state(), open.request.member());
+    let vote = |signer: &MemberId| Approval {
+        voter: *signer,
+        base: multi.base(),
+        subject: open.subject(),
+        turn: multi.turn(),
+        verdict: Verdict::Approve,
+        expires: multi.expires(),
+    };
+    let counts =
+        |signer| state.counts(&vote(signer), state.removed_at(&member), call.transcript.time()).is_ok();
+    let signers: BTreeSet<MemberId> = multi.signers().iter().copied().collect();
+    signers.iter().all(counts) && roster.lets_in(&member, &signers)
 }
 
 /// A certificate, and the digest of the request that it was granted for.

@@ -95,6 +95,12 @@ impl Open {
         self.sponsored || (!of_member && guests.is_linked(&self.request.member().node()))
     }
 
+    /// Whether somebody who was no member brought it over a link: neither a CSR, a renewal nor the
+    /// request of another key for a member.
+    pub(super) fn is_of_guest(&self) -> bool {
+        self.contact != self.request.member() && self.request.csr().is_none() && self.rotates.is_none()
+    }
+
     /// The approvals that count now. By the line those count that had not run out at its last
     /// decision; here those alone that have not run out by our clock either.
     pub(crate) fn approvals<'a>(&self, transcript: &'a Transcript) -> Vec<&'a Signed> {
@@ -181,7 +187,7 @@ impl Open {
     /// expulsion of its holder, or asks for more than the charter allows now, or its base is on no
     /// line that we know.
     pub(super) fn is_stale(&self, transcript: &Transcript) -> bool {
-        let judged = transcript.state().check_request(&self.admit);
+        let judged = transcript.state().check_request(&self.admit, transcript.time());
         judged.is_err_and(|why| !matches!(why, Uncounted::Epoch | Uncounted::SharesStale { .. }))
     }
 

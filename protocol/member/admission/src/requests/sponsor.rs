@@ -102,7 +102,8 @@ impl Requests {
             return;
         };
         let said = (call.transcript.group(), request);
-        match Multi::alone(call.identity, said, (call.transcript.state().head(), expires), entropy) {
+        let over = (call.transcript.state().head(), expires.min(call.longest()));
+        match Multi::alone(call.identity, said, over, entropy) {
             Ok(multi) => drop(self.made.multis.insert(request, multi)),
             Err(error) => out.trace(format!("no word on the new key: {error}")),
         }
@@ -194,11 +195,9 @@ impl Requests {
         if open.entered.is_some_and(|at| call.now.since(at) < ENTRY_PATIENCE) {
             return;
         }
-        let here = call
-            .transcript
-            .set()
-            .admit(digest)
-            .is_some_and(|admit| call.transcript.state().check_request(admit).is_ok());
+        let here = call.transcript.set().admit(digest).is_some_and(|admit| {
+            call.transcript.state().check_request(admit, call.transcript.time()).is_ok()
+        });
         if open.rotates.is_some() && here {
             return;
         }

@@ -6,7 +6,7 @@ use crate::message::OpenMessage;
 use crate::pause::ENTRY_PATIENCE;
 use crate::{AdmissionError, store};
 use core::time::Duration;
-use folkmoot_base::{Danger, Head, Instant};
+use folkmoot_base::{Danger, Head, Instant, UnixTime};
 use folkmoot_transcript::{
     BallotMessage, BallotOutput, BallotRecord, BallotStatus, Ballots, FORKS_MAX, Item, Look, STATEMENT_LABEL,
     Standing, State, Statement,
@@ -126,15 +126,33 @@ impl Deciding {
         }
     }
 
+    /// Our person has seen the date that our clock shows.
+    pub(crate) fn know_date(&mut self, call: &Call<'_>, out: &mut Out) {
+        self.with(call, out, |ballots, look| ballots.know_date(look.clock));
+    }
+
+    /// Whether our person is asked for the date before the next decision, and whether something
+    /// waits for that.
+    pub(crate) fn asks_date(&self, state: &State, clock: UnixTime) -> Option<bool> {
+        let (_, ballots) = self.ballots.as_ref().filter(|(of, _)| *of == state.head())?;
+        ballots.asks_date(state, clock)
+    }
+
     /// Calls the ballots on what follows the head, and does what they ask for. Nothing happens
-    /// before the time is known.
+    /// before the time is known, nor once our clock counts no more: then nothing is due either
+    /// (`ADM-55`).
     fn with<T>(
         &mut self,
         call: &Call<'_>,
         out: &mut Out,
         act: impl FnOnce(&mut Ballots, &Look<'_>) -> T,
     ) -> Option<T> {
-        let clock = call.clock?;
+        let Some(clock) = call.clock else {
+            if !call.config.danger.is(Danger::AdmissionDueWithoutClock) {
+                self.ballots = None;
+            }
+            return None;
+        };
         let (me, state, set) = (call.me(), call.transcript.state(), call.transcript.set());
         let head = state.head();
         let group = call.transcript.group();
@@ -147,7 +165,7 @@ impl Deciding {
             }
             let record = self.records.get(&head).cloned();
             self.ballots = Some((head, Ballots::new(me, state, record, call.config.danger)));
-            self.carry = None;
+            self.carry = self.carry.take().filter(|(standing, _)| standing.proposal.parent() == head);
         }
         let (_, ballots) = self.ballots.as_mut()?;
         let done = act(ballots, &look);

@@ -1,6 +1,7 @@
 //! What this member says as a voter, and what it and the others propose. What comes of it is in the
 //! transcript. Its ballots on the next decision are a part of their own ([`Deciding`]).
 
+mod again;
 mod ballots;
 mod decide;
 mod leave;

@@ -130,9 +130,11 @@ impl Voting {
         let late = set.late().find(|(admit, _)| admit.request == *request).map(|(_, why)| why.clone());
         let lacks = match late {
             Some(why) => lacks_votes_only(&why) || is_unsigned(&why),
-            None => {
-                call.transcript.state().check_request(asked).map_or_else(|why| is_unsigned(&why), |()| true)
-            }
+            None => call
+                .transcript
+                .state()
+                .check_request(asked, call.transcript.time())
+                .map_or_else(|why| is_unsigned(&why), |()| true),
         };
         if lacks { Ok(()) } else { refuse(Unfit::NoAdmit) }
     }

@@ -7,7 +7,7 @@ use crate::call::{Call, Out};
 use crate::{AdmissionError, store};
 use folkmoot_base::UnixTime;
 use folkmoot_identity::Verdict;
-use folkmoot_transcript::{Effect, Item, LIFE_SECONDS, SignedApproval, Subject};
+use folkmoot_transcript::{Approval, Effect, Item, SignedApproval, Subject};
 use std::collections::BTreeMap;
 
 /// Own words on their way.
@@ -42,17 +42,36 @@ impl Words {
             return Err(AdmissionError::LocalNotVoter);
         }
         let on_its_way = self.get(&subject).is_some_and(|word| word.approval.verdict == verdict);
-        if on_its_way || holds_word(call, (subject, stamp), verdict) {
-            return Ok(());
+        if !on_its_way && !holds_word(call, (subject, stamp), verdict) {
+            self.say(call, subject, verdict, expires, out);
         }
-        let latest = call.time();
-        let expires = expires.min(UnixTime(latest.0.saturating_add(LIFE_SECONDS)));
-        let word = call.transcript.approve(call.identity, subject, verdict, expires);
+        Ok(())
+    }
+
+    /// Signs this voter's next word on a subject.
+    fn say(&mut self, call: &Call<'_>, subject: Subject, verdict: Verdict, expires: UnixTime, out: &mut Out) {
+        let word = call.transcript.approve(call.identity, subject, verdict, expires.min(call.longest()));
         out.persist(store::put_word(&word));
         send_word(&word, out);
         self.restore(word);
         out.soon();
-        Ok(())
+    }
+
+    /// `ADM-96`: says a yes to an admission again, until `expires` at most, if it does not end
+    /// later by itself. Whether it did: the word that is on its way stands.
+    pub(super) fn say_again(
+        &mut self,
+        call: &Call<'_>,
+        own: &Approval,
+        expires: UnixTime,
+        out: &mut Out,
+    ) -> bool {
+        let later = expires.min(call.longest()) > own.expires;
+        let says = later && self.get(&own.subject).is_none();
+        if says {
+            self.say(call, own.subject, Verdict::Approve, expires, out);
+        }
+        says
     }
 
     /// What this member says about a subject: on its way, or in the transcript.

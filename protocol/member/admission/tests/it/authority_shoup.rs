@@ -120,7 +120,7 @@ fn a_dealer_for_the_set_up_only_is_asked_once_and_leavers_that_could_sign_end_ad
     assert!(town.bus.strangers[fred].events.iter().any(waits), "{:?}", town.bus.strangers[fred].events);
     // A certificate would not stand either, had somebody signed it by those shares.
     let like = Admit::of(&town.certificate(1), [1; 32]);
-    let refused = town.transcript().state().check_request(&like);
+    let refused = town.transcript().state().check_request(&like, town.transcript().time());
     assert_eq!(refused, Err(Uncounted::SharesStale { leavers: 3, threshold: 3 }));
     // All else goes on.
     town.command(0, Command::Propose(change("request_hours", "48"))).unwrap();

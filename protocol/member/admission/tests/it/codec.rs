@@ -9,8 +9,8 @@ use folkmoot_base::codec::{DeserializeBytes, Serialize, Size, decode, encode};
 use folkmoot_base::{Blob, Entropy, Head, MemberId, Sealed, UnixTime};
 use folkmoot_identity::{SigningKey, VoteProof};
 use folkmoot_transcript::{
-    BallotMessage, Change, Commit, Decision, Effect, Force, Promise, Proposal, Report, Stage, Voucher,
-    Vouching,
+    BallotMessage, Change, Commit, Decision, Effect, Force, Judgement, Promise, Proposal, Report, Stage,
+    Voucher, Vouching,
 };
 use proptest::prelude::*;
 
@@ -124,10 +124,13 @@ fn ballots() -> Vec<BallotMessage> {
     let stage = Stage { ballot: 2, promises: vec![promise.clone()], signature: promise.signature.clone() };
     let proposal = Proposal { decision, stages: vec![stage] };
     let commit = Commit { voter, signature: promise.signature.clone() };
+    let judgement = Judgement { voter, signature: promise.signature.clone() };
+    let judgements = vec![judgement.clone()];
     vec![
-        BallotMessage::Proposal(proposal.clone()),
-        BallotMessage::Promise { parent: BASE, ballot: 2, promise, report: Some(proposal) },
+        BallotMessage::Proposal { proposal: proposal.clone(), judgements: judgements.clone() },
+        BallotMessage::Promise { parent: BASE, ballot: 2, promise, report: Some(proposal), judgements },
         BallotMessage::Commit { parent: BASE, report, commit },
+        BallotMessage::Judgement { parent: BASE, report, judgement },
     ]
 }
 

@@ -10,6 +10,7 @@
     unreachable_pub
 )]
 
+mod again;
 mod authority;
 mod authority_again;
 mod authority_deals;
@@ -26,6 +27,7 @@ mod crowd;
 mod csr;
 mod deciding;
 mod endorsements;
+mod heard;
 mod holders;
 mod lags;
 mod leave;

@@ -3,12 +3,14 @@
 //! ordered bus.
 
 use crate::common::signing::{Liar, call, say};
-use crate::common::{Bus, NOW, person, vote};
-use folkmoot_admission::{AdmissionError, Command, Event, OpenMessage, Phase, Purpose, SignerBody, Wording};
-use folkmoot_base::{Head, MemberId, UnixTime, codec};
+use crate::common::{Bus, NOW, change, person, vote};
+use folkmoot_admission::{
+    AdmissionError, Command, Config, Event, Input, OpenMessage, Phase, Purpose, SignerBody, Wording,
+};
+use folkmoot_base::{Danger, Head, MemberId, Mutant, UnixTime, codec};
 use folkmoot_identity::{Gmc, Scheme};
 use folkmoot_transcript::Change;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
@@ -192,6 +194,47 @@ fn a_signer_who_goes_before_the_entry_is_replaced() {
     bus.pass(12);
     assert!(bus.admitted(dora), "{:#?}", bus.traces);
     assert_eq!(signers(&bus, dora), ids(&bus, &[1, 3]));
+}
+
+/// Two sign while the voters decide that three admit. What comes of it is too little by then: it is
+/// not handed to the guest, and three sign. With the rule off the guest is given it again and
+/// again.
+#[test]
+fn what_was_signed_before_more_were_asked_for_is_signed_again() {
+    for danger in [None, Some(Danger::AdmissionTakesAnyMulti)] {
+        let mut bus = founded();
+        let config = || Config { danger: Mutant::from(danger), ..Config::default() };
+        (0..5).for_each(|who| bus.restart_as(who, config()));
+        bus.pass(3);
+        let dora = bus.stranger("dora", 40, 0);
+        let held = Rc::new(RefCell::new(Vec::new()));
+        let keep = held.clone();
+        bus.tamper = Some(Box::new(move |sender, payload| {
+            let rounds = matches!(codec::decode(payload), Ok(OpenMessage::Signer { message })
+                if matches!(message.body, SignerBody::Round { .. }));
+            if rounds {
+                keep.borrow_mut().push((sender, payload.clone()));
+            }
+            !rounds
+        }));
+        [1, 2, 4].into_iter().for_each(|who| vote(&mut bus, who, dora, true));
+        for who in 0..3 {
+            let _ = bus.command(who, Command::Propose(change("threshold", "3")));
+        }
+        assert_eq!(bus.players[0].transcript.roster().threshold(), 3);
+        while !held.borrow().is_empty() {
+            for (sender, payload) in held.take() {
+                bus.everyone(&Input::Open { sender, payload });
+                bus.settle();
+            }
+        }
+        bus.tamper = None;
+        bus.pass(12);
+        assert_eq!(bus.admitted(dora), danger.is_none(), "{:#?}", bus.traces);
+        if danger.is_none() {
+            assert_eq!(signers(&bus, dora), ids(&bus, &[1, 2, 4]));
+        }
+    }
 }
 
 #[test]

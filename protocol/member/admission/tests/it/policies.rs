@@ -30,7 +30,7 @@ fn group(count: u64, threshold: u32, change: impl Fn(&mut CharterDraft)) -> Bus 
     bus
 }
 
-fn governed(count: u64, threshold: u32, policies: &Policies) -> Bus {
+pub(crate) fn governed(count: u64, threshold: u32, policies: &Policies) -> Bus {
     group(count, threshold, |draft| draft.policies = policies.clone())
 }
 

@@ -9,7 +9,7 @@ use folkmoot_attach as attach;
 use folkmoot_base::{Instant, Locator, Says, StoreKey, UnixTime};
 use folkmoot_identity::Minority;
 use folkmoot_member::{Command, Config, Member, keep_voucher};
-use folkmoot_transcript::{EXPIRE_SECONDS, Ending, Item, Kept, Transcript, Voucher, Vouching};
+use folkmoot_transcript::{Ending, Item, Kept, PAST_SAID_SECONDS, Transcript, Voucher, Vouching};
 
 const DORA: usize = 4;
 
@@ -83,8 +83,8 @@ fn again(transcript: &mut Transcript, (out, time): &(Bytes, UnixTime)) -> Bytes 
 /// The end of her term, and a time at which it is over for everybody.
 fn expire(transcript: &Transcript) -> (Bytes, UnixTime) {
     let held = transcript.roster().member(&id(DORA)).unwrap();
-    let item = Item::Expire { member: id(DORA), request: held.request };
-    (item.encode().into(), UnixTime(held.ends.0 + EXPIRE_SECONDS + 1))
+    let item = Item::Past { time: UnixTime(held.ends.0 + 1) };
+    (item.encode().into(), UnixTime(held.ends.0 + PAST_SAID_SECONDS - 1))
 }
 
 #[test]

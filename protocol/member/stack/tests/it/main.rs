@@ -13,6 +13,7 @@ mod charter;
 mod comeback;
 mod common;
 mod minority;
+mod names;
 mod parties;
 mod renewal;
 mod roster;

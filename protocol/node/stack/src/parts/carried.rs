@@ -140,7 +140,8 @@ impl Charter {
 
     pub(crate) fn hear_clock(&mut self, time: UnixTime, out: &mut Outbox) {
         let (records, mut orders) = self.ordering(out);
-        records.hear_clock(time, &mut orders);
+        // Whoever went by that has not come to this ring.
+        drop(records.hear_clock(time, &mut orders));
     }
 
     /// An item, or a package, has its place in the order. A package counts only while the
@@ -158,7 +159,7 @@ impl Charter {
         }
         if taken.advanced {
             let (records, mut orders) = self.ordering(out);
-            records.order_ends(&mut orders);
+            records.order_due(&mut orders);
         }
         taken.came
     }

@@ -1,8 +1,12 @@
 //! Where this node leaves the others to go: on, or over to another line.
 
-use base::Head;
+use base::{Digest, Head, Instant, digest};
 use bytes::Bytes;
+use core::time::Duration;
 use folkmoot_base as base;
+
+/// So long after a package was not taken it is tried again: the clock may let it in by then.
+const OFFERED_LIFE: Duration = Duration::from_secs(600);
 
 /// What leads there, until nobody shares our order.
 #[derive(Debug, Default)]
@@ -10,6 +14,16 @@ pub(crate) struct Way {
     package: Option<Package>,
     /// The head to whose line our person goes over.
     resolves: Option<Head>,
+    offered: Option<Offered>,
+}
+
+/// A package that stands and that only our person may take.
+#[derive(Debug)]
+struct Offered {
+    name: Digest,
+    last: Head,
+    bytes: Bytes,
+    at: Instant,
 }
 
 /// A package that is taken once nobody shares our order.
@@ -46,8 +60,31 @@ impl Way {
         self.package.take()
     }
 
+    /// A package is not taken that our person may take. Whether it is another than before.
+    pub(crate) fn offer(&mut self, now: Instant, last: Head, bytes: &Bytes) -> bool {
+        let name = digest(&[bytes]);
+        let before = self.offered.replace(Offered { name, last, bytes: bytes.clone(), at: now });
+        before.is_none_or(|before| before.name != name)
+    }
+
+    /// Whether this package was not taken a while ago.
+    pub(crate) fn knows(&self, now: Instant, name: &Digest) -> bool {
+        let fresh = |one: &&Offered| one.name == *name && now.since(one.at) < OFFERED_LIFE;
+        self.offered.as_ref().filter(fresh).is_some()
+    }
+
+    /// The package that leads to this decision, if one was not taken.
+    pub(crate) fn offered(&self, last: &Head) -> Option<Bytes> {
+        self.offered.as_ref().filter(|one| one.last == *last).map(|one| one.bytes.clone())
+    }
+
+    /// Our line has come to this number: what leads no further goes.
+    pub(crate) fn passed(&mut self, number: u64) {
+        self.offered.take_if(|one| one.last.number <= number);
+    }
+
     /// We have gone there.
     pub(crate) fn end(&mut self) {
-        self.resolves = None;
+        (self.resolves, self.offered) = (None, None);
     }
 }

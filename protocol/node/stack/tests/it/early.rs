@@ -18,6 +18,10 @@ fn four() -> Net {
     net.ms(500);
     net.admit(3, 0);
     assert!(net.until(seconds(10), |net| net.together(&[0, 1, 2, 3])).is_some(), "{}", net.told());
+    // A decision holds the fourth: until then its membership ends with the votes.
+    let item = decision(net.node(0).transcript(), None, NOW);
+    net.item(0, item);
+    net.ms(1_000);
     [0, 1, 3].iter().for_each(|who| net.clock(*who, NOW));
     net
 }
@@ -39,6 +43,19 @@ fn is_member(net: &Net, at: &[usize]) -> bool {
 
 fn is_out(net: &Net, at: &[usize]) -> bool {
     at.iter().all(|who| !net.is_member(*who, 3))
+}
+
+#[test]
+fn line_37_a_clock_that_goes_back_is_asked_again_at_once() {
+    let mut net = four();
+    let over = over(&net);
+    net.clock(0, UnixTime(over + 2 * DAY));
+    say(&mut net, 0);
+    net.ms(seconds(3));
+    assert!(is_out(&net, &[0]) && is_member(&net, &[1, 2, 3]), "{}", net.told());
+    // No ring forms: alone it would wait for one for ever.
+    net.clock(0, NOW);
+    assert!(is_member(&net, &[0]), "{}", net.told());
 }
 
 #[test]
@@ -106,7 +123,7 @@ fn node_10_a_clock_that_is_ahead_splits_no_ring_and_blocks_none() {
     net.ms(seconds(70));
     assert!(settled(&net), "and stay so: {}", net.told());
     for who in [1, 2] {
-        net.clock(who, UnixTime(over + TAKES));
+        net.clock(who, UnixTime(over + SAYS));
     }
     let all = |net: &Net| (0..3).all(|who| net.players[&who].notice == [0, 1, 2].into());
     let took = net.until(seconds(70), |net| net.together(&[0, 1, 2]) && is_out(net, &[0, 1, 2]) && all(net));

@@ -244,8 +244,9 @@ fn random_step(net: &mut Net, dice: &mut Dice, number: u64, decided: &mut u64) {
         3 => net.admit(3 + usize::from(what / 8) % 2, who),
         4 if idle => {
             let transcript = net.node(0).transcript();
-            if !transcript.set().holdable(transcript.state()).is_empty() {
-                let item = decision(transcript, None, UnixTime(NOW.0 + number));
+            let time = UnixTime(NOW.0 + number);
+            if !transcript.set().holdable(transcript.state(), time).is_empty() {
+                let item = decision(transcript, None, time);
                 net.item(0, item);
                 *decided += 1;
             }
@@ -259,14 +260,15 @@ fn random_step(net: &mut Net, dice: &mut Dice, number: u64, decided: &mut u64) {
     net.ms(u64::from(wait) * 10);
 }
 
-/// One founder decided alone for five months, a decision a month. What follows the founding is not
-/// kept any more. Another founder comes with nothing, and two come together who have met before.
-#[test]
-fn node_14_whoever_was_away_for_long_is_led_on_by_the_electorates() {
-    const MONTH: u64 = 31 * 86_400;
-    let mut net = Net::new(3, 31);
+const MONTH: u64 = 31 * 86_400;
+
+/// Two founders share a ring, by clocks that show now. One decided alone for five months, a
+/// decision a month: what follows the founding is not kept any more.
+fn left_behind(seed: u64) -> Net {
+    let mut net = Net::new(3, seed);
     net.start(3, 1, &[]);
     net.start(3, 2, &[1]);
+    [1, 2].into_iter().for_each(|who| net.clock(who, NOW));
     net.until(seconds(4), |net| net.together(&[1, 2])).expect("two who were away, together");
     net.start(3, 0, &[]);
     net.part(0, 1);
@@ -276,23 +278,56 @@ fn node_14_whoever_was_away_for_long_is_led_on_by_the_electorates() {
         net.item(0, item);
         net.until(seconds(2), |net| head(net, 0).number == month + 1).expect("decided");
     }
-    let founding = head(&net, 1);
-    assert!(net.node(0).transcript().has_left_behind(&founding));
+    assert!(net.node(0).transcript().has_left_behind(&head(&net, 1)));
+    net
+}
+
+fn all_even(net: &Net) -> bool {
+    mark(net, 0) == mark(net, 1) && mark(net, 1) == mark(net, 2) && net.together(&[0, 1, 2])
+}
+
+/// Another founder comes back with nothing, and two come together who were away together.
+#[test]
+fn node_14_whoever_was_away_for_long_is_led_on_by_the_electorates() {
+    let mut net = left_behind(31);
     net.cut.clear();
     net.restart(3, 1, &[0, 2]);
-    let even = net.until(seconds(30), |net| {
-        mark(net, 0) == mark(net, 1) && mark(net, 1) == mark(net, 2) && net.together(&[0, 1, 2])
-    });
+    [1, 2].into_iter().for_each(|who| net.clock(who, UnixTime(NOW.0 + 4 * MONTH)));
+    let even = net.until(seconds(30), all_even);
     assert!(even.is_some(), "{} {} {}\n{}", head(&net, 0), head(&net, 1), head(&net, 2), net.told());
     assert_eq!(head(&net, 2).number, 5);
     net.restart(3, 2, &[0]);
     assert_eq!(head(&net, 2).number, 5, "it is on the disk");
 }
 
+/// Two who shared a ring all the time are led on by their persons only, and say so.
+#[test]
+fn node_14_whoever_shared_a_ring_not_long_ago_waits_for_its_person() {
+    let mut net = left_behind(32);
+    for day in 1..=124 {
+        [1, 2].into_iter().for_each(|who| net.clock(who, UnixTime(NOW.0 + day * 86_400)));
+    }
+    net.restart(3, 1, &[0, 2]);
+    net.clock(1, UnixTime(NOW.0 + 4 * MONTH));
+    net.cut.clear();
+    net.ms(seconds(30));
+    assert_eq!((head(&net, 1).number, head(&net, 2).number), (0, 0), "{}", net.told());
+    for who in [1, 2] {
+        let waits = |line: &&String| line.contains("waits for our person");
+        assert_eq!(net.players[&who].trace.iter().filter(waits).count(), 1, "{}", net.told());
+        let (group, last) = (net.node(0).transcript().group(), head(&net, 0));
+        net.tell(who, ToNode::Resolve(group, last));
+    }
+    let even = net.until(seconds(30), all_even);
+    assert!(even.is_some(), "{} {} {}\n{}", head(&net, 0), head(&net, 1), head(&net, 2), net.told());
+    net.restart(3, 2, &[0]);
+    let skipped = net.node(2).transcript().skipped().expect("it keeps that it has skipped");
+    assert_eq!((skipped.from.number, skipped.to), (0, head(&net, 0)));
+}
+
 /// A package is taken only if electorate after electorate has signed it.
 #[test]
 fn node_14_a_package_that_nobody_signed_leads_nowhere() {
-    const MONTH: u64 = 31 * 86_400;
     let mut far = Transcript::founded(&charter(2)).unwrap();
     for month in 0..5 {
         let item = decision(&far, None, UnixTime(NOW.0 + month * MONTH + 1));
@@ -303,10 +338,10 @@ fn node_14_a_package_that_nobody_signed_leads_nowhere() {
     for at in (0..package.len()).step_by(97) {
         let mut other = package.clone();
         other[at] ^= 1;
-        assert!(behind.clone().take_package(&other, None).is_err(), "byte {at}");
+        assert!(behind.clone().take_package(&other, None, None).is_err(), "byte {at}");
     }
     let mut led = behind.clone();
-    assert!(led.take_package(&package, None).unwrap().advanced);
+    assert!(led.take_package(&package, None, None).unwrap().advanced);
     assert_eq!(led.mark(), far.mark());
-    assert!(led.take_package(&package, None).is_err(), "an old package leads nobody back");
+    assert!(led.take_package(&package, None, None).is_err(), "an old package leads nobody back");
 }

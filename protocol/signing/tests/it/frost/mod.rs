@@ -5,6 +5,7 @@
 mod forms;
 mod keys;
 mod openssl;
+mod repeats;
 mod rfc9591;
 mod signing;
 pub mod table;

@@ -191,18 +191,22 @@ pub fn commit_to(context: &Digest, dealer: &MemberId, opening: &[u8]) -> Vec<u8>
     [&[1, 1][..], &commit].concat()
 }
 
-/// The proof that `secret` is known.
-pub fn prove<G: PrimeGroup>(context: &Digest, hand: &MemberId, secret: &G::Scalar) -> Vec<u8> {
+/// The challenge of a proof that the number in front of `public` is known.
+pub fn asked<G: PrimeGroup>(context: &Digest, hand: &MemberId, public: &[u8], nonce: &[u8]) -> G::Scalar {
     use p256::ecdsa::signature::digest::Digest as _;
-    let drawn = G::from_wide(&[7; 64]);
-    let nonce = G::encode(&G::raise_generator(&drawn));
     let mut hash = sha2::Sha512::new();
-    let public = G::encode(&G::raise_generator(secret));
     let head: [&[u8]; 4] = [b"folkmoot sharing proof v1", &[0], G::NAME, &[0]];
-    for part in head.iter().chain(&[&context[..], &hand.0, &public, &nonce]) {
+    for part in head.iter().chain(&[&context[..], &hand.0, public, nonce]) {
         hash.update(part);
     }
-    let asked = G::from_wide(&hash.finalize().into());
+    G::from_wide(&hash.finalize().into())
+}
+
+/// The proof that `secret` is known.
+pub fn prove<G: PrimeGroup>(context: &Digest, hand: &MemberId, secret: &G::Scalar) -> Vec<u8> {
+    let drawn = G::from_wide(&[7; 64]);
+    let nonce = G::encode(&G::raise_generator(&drawn));
+    let asked = asked::<G>(context, hand, &G::encode(&G::raise_generator(secret)), &nonce);
     [nonce, G::encode_scalar(&G::plus(drawn, G::times(asked, *secret)))].concat()
 }
 

@@ -8,7 +8,7 @@ use folkmoot_identity::{
     VoteKind,
 };
 use folkmoot_signing::{FaultKind, RunId};
-use folkmoot_transcript::{Item, ItemError, Transcript, Uncounted, admission};
+use folkmoot_transcript::{Item, ItemError, LIFE_SECONDS, Transcript, Uncounted, admission};
 use std::collections::BTreeSet;
 
 fn group_by(change: impl Fn(&mut CharterDraft)) -> Group {
@@ -72,6 +72,24 @@ fn what_one_multisignature_lacks_another_brings() {
     }
     assert_eq!(newcomer.mark(), group.first().mark());
     assert!(newcomer.roster().is_member(&stranger.member()));
+}
+
+/// The approvals in it wait, and have no signature of their own to be taken by: the certificate is
+/// taken again.
+#[test]
+fn line_36_a_multisignature_that_ends_too_far_ahead_waits() {
+    let mut group = group_by(|_| {});
+    let stranger = person(10);
+    let far = UnixTime(NOW.0 + LIFE_SECONDS + 86_400 + 60);
+    let item = signed(&group, &stranger, &[3, 1], far);
+    let founder = &mut group.transcripts[0];
+    assert!(founder.take(&item.encode(), Some(NOW)).unwrap().came.is_empty());
+    assert_eq!(founder.waiting(), 2);
+    assert!(founder.hear_clock(UnixTime(NOW.0 + 59)).came.is_empty());
+    assert_eq!(founder.hear_clock(UnixTime(NOW.0 + 60)).came, [stranger.member()].into());
+    // One that was let in by a clock that was ahead waits again.
+    assert_eq!(founder.ask_again(NOW).went, [stranger.member()].into());
+    assert_eq!(founder.hear_clock(UnixTime(NOW.0 + 60)).came, [stranger.member()].into());
 }
 
 #[test]

@@ -1,19 +1,29 @@
 //! Somebody who was away learns everything from one other member.
 
 use super::{Group, NOW, field, person, remove};
+use folkmoot_base::UnixTime;
 use folkmoot_identity::Verdict;
 use folkmoot_transcript::{Change, Effect, Item, Transcript, admission};
 use std::collections::BTreeSet;
 
-/// Takes what `from` gives until it gives nothing more; the number of batches.
 pub(super) fn catch_up(to: &mut Transcript, from: &Transcript, bytes_max: usize) -> usize {
+    catch_up_at(to, from, bytes_max, NOW)
+}
+
+/// Takes what `from` gives until it gives nothing more; the number of batches.
+pub(super) fn catch_up_at(
+    to: &mut Transcript,
+    from: &Transcript,
+    bytes_max: usize,
+    clock: UnixTime,
+) -> usize {
     for batch in 0..200 {
         let items = from.lacking(to.state().head(), &to.have(), bytes_max);
         if items.is_empty() {
             return batch;
         }
         for item in items {
-            to.take(&item, Some(NOW)).unwrap();
+            to.take(&item, Some(clock)).unwrap();
         }
     }
     panic!("it does not end");

@@ -6,7 +6,7 @@ use super::{Group, NOW, remove};
 use folkmoot_base::{Algorithm, Head, SignatureBytes, codec};
 use folkmoot_identity::Verdict;
 use folkmoot_transcript::{
-    Batch, Change, Commit, Decision, Effect, FileError, Item, ItemError, KnownHead, LATE_MAX, Proof,
+    Batch, Change, Commit, Decision, Effect, FileError, Force, Item, ItemError, KnownHead, LATE_MAX, Proof,
     Proposal, SIDES_MAX, STATEMENT_LABEL, Stage, Standing, Transcript, Unproposed, admission,
 };
 
@@ -28,7 +28,7 @@ fn stand(group: &Group, on: &Transcript, effect: &Effect, who: &[usize]) -> Stan
     sign(group, on, decision, who)
 }
 
-fn sign(group: &Group, on: &Transcript, decision: Decision, who: &[usize]) -> Standing {
+pub(super) fn sign(group: &Group, on: &Transcript, decision: Decision, who: &[usize]) -> Standing {
     let mut voters: Vec<_> = who.iter().map(|who| group.id(*who)).collect();
     voters.sort_unstable();
     let stages = vec![Stage { ballot: 0, promises: Vec::new(), signature: unsigned() }];
@@ -189,6 +189,32 @@ fn line_86_whoever_shows_a_fork_is_followed_by_a_head() {
     let other = theirs.state().head();
     assert_eq!(read(&charter, vec![head], &theirs.file(), 999).unwrap_err(), FileError::NoHead(head.into()));
     assert_eq!(read(&charter, vec![other], &ours.file(), 999).unwrap_err(), FileError::NoHead(other.into()));
+}
+
+/// What those committed to who vote no more is shown, and no head has to be known for it.
+#[test]
+fn line_86_what_former_voters_made_is_shown_and_refuses_no_file() {
+    let mut group = Group::new(4, 2);
+    let mut ours = group.first().clone();
+    let [one, former, present] = [("10", &[0, 1, 2]), ("98", &[1, 2, 3]), ("99", &[0, 2, 3])]
+        .map(|(text, who)| Item::Decision(stand(&group, &ours, &hours(text), who)).encode());
+    ours.take(&one, Some(NOW)).unwrap();
+    group.transcripts[0] = ours.clone();
+    let alone = Change::Electorate { voters: vec![group.id(0)] };
+    let alone = Effect { change: alone, force: Force::Yes };
+    let handover = Item::Decision(stand(&group, &ours, &alone, &[0, 1, 2])).encode();
+    ours.take(&handover, Some(NOW)).unwrap();
+    let charter = charter(&group);
+    for (side, shown) in [(former, true), (present, false)] {
+        assert!(!ours.take(&side, Some(NOW)).unwrap().liars.is_empty());
+        match read(&charter, Vec::new(), &ours.file(), 999) {
+            Ok(read) => assert!(shown && read.line().forks() == ours.line().forks()),
+            Err(refused) => {
+                assert!(!shown && matches!(refused, FileError::Forked { number: 1, .. }), "{refused:?}")
+            }
+        }
+        assert!(read(&charter, vec![ours.state().head()], &ours.file(), 999).is_ok());
+    }
 }
 
 #[test]

@@ -1,12 +1,11 @@
 //! What was granted before an expulsion admits nobody after it: by whichever certificate, whoever
 //! hands it over, and in whatever order items come.
 
+use super::program::Program;
 use super::{Group, NOW, person, remove};
-use bytes::Bytes;
-use folkmoot_base::StoreKey;
 use folkmoot_identity::{GmcBody, Identity};
-use folkmoot_transcript::{Item, ItemError, Kept, Transcript, Uncounted};
-use std::collections::{BTreeMap, BTreeSet};
+use folkmoot_transcript::{Item, ItemError, Transcript, Uncounted};
+use std::collections::BTreeSet;
 
 /// Three founders; somebody is admitted, renewed, and expelled.
 struct Expelled {
@@ -41,22 +40,15 @@ fn expelled() -> Expelled {
 #[test]
 fn who_was_expelled_is_remembered_wherever_the_write_breaks_off() {
     let Expelled { group, gone, before, .. } = expelled();
-    let (mut transcript, mut kept) =
-        (Transcript::founded(before.signed_charter().der()).unwrap(), Kept::default());
-    let mut disk: BTreeMap<StoreKey, Bytes> = BTreeMap::new();
-    let items = before.lacking(transcript.state().head(), &transcript.have(), usize::MAX);
+    let mut program = Program::new(&before);
+    let items = before.lacking(program.transcript.state().head(), &BTreeSet::new(), usize::MAX);
     let last = group.first().lacking(before.state().head(), &before.have(), usize::MAX);
     let mut seen = BTreeSet::new();
     for item in items.into_iter().chain(last) {
-        let taken = transcript.take(&item, Some(NOW)).unwrap();
-        for write in kept.after(&transcript, &item, &taken) {
-            match write.value {
-                Some(value) => drop(disk.insert(write.key, value)),
-                None => drop(disk.remove(&write.key)),
-            }
-            let stored: Vec<(StoreKey, Bytes)> = disk.clone().into_iter().collect();
-            let founded = Transcript::founded(before.signed_charter().der()).unwrap();
-            let restored = founded.restore(&stored).unwrap();
+        let taken = program.transcript.take(&item, Some(NOW)).unwrap();
+        for write in program.kept.after(&program.transcript, &item, &taken) {
+            program.write(write);
+            let restored = program.restarted();
             let (roster, came) = (restored.roster(), restored.state().removed_at(&gone.member()) > 0);
             seen.insert((roster.is_member(&gone.member()), roster.former(&gone.member()).is_some()));
             assert!(!came || roster.former(&gone.member()).is_some());

@@ -194,6 +194,30 @@ fn line_70_a_handover_is_verified_before_it_is_kept() {
     assert_eq!(reader.push(&bytes), Err(FileError::Item { section: 1, why }));
 }
 
+/// Every decision is by all three, so each could follow any other.
+#[test]
+fn line_76_a_file_shows_every_electorate() {
+    let mut group = busy();
+    let id = |who: usize| group.id(who);
+    let orders = [[id(1), id(0)], [id(0), id(1)]].map(|voters| Change::Electorate { voters: voters.into() });
+    for order in orders {
+        group.approve(&order.into(), &[0, 1]);
+        group.decide(&[0, 1]);
+    }
+    let file = group.first().file();
+    let handovers: Vec<_> = sections(&file).into_iter().filter(|part| part.0 == 2).collect();
+    assert_eq!(handovers.len(), 2, "the last one is the last decision");
+    for (_, at, length) in handovers {
+        let cut = [&file[..at], &file[at + length..]].concat();
+        let refused = read(&charter(&group), Vec::new(), &cut, 9_999).unwrap_err();
+        let FileError::Item { why: ItemError::Decision(why), .. } = refused else { panic!("{refused:?}") };
+        assert!(
+            matches!(why, Unproposed::Handover | Unproposed::Commits | Unproposed::Signature(_)),
+            "{why:?}"
+        );
+    }
+}
+
 #[test]
 fn line_83_certificates_are_of_those_whom_the_state_holds() {
     let group = busy();

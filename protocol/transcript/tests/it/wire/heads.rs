@@ -63,12 +63,12 @@ fn line_88_a_package_leads_to_the_head_that_was_named_or_nowhere() {
         let mut newcomer = waits_for(&theirs, known);
         let package = theirs.first().package(&newcomer.state().head()).unwrap();
         let before = newcomer.mark();
-        assert_eq!(newcomer.take_package(&package, None).is_ok(), leads);
+        assert_eq!(newcomer.take_package(&package, None, Some(NOW)).is_ok(), leads);
         assert_eq!(newcomer.mark() == before, !leads);
     }
     let mut newcomer = waits_for(&ours, second.head());
     let package = ours.first().package(&newcomer.state().head()).unwrap();
-    assert!(newcomer.take_package(&package, None).unwrap().advanced);
+    assert!(newcomer.take_package(&package, None, Some(NOW)).unwrap().advanced);
     assert_eq!(newcomer.awaits(), None);
 }
 

@@ -93,7 +93,9 @@ fn line_93_a_decision_carries_the_word_of_whoever_leaves() {
     let mut bad = standing.clone();
     let Change::Leave(leave) = &mut bad.proposal.decision.effects[0].effect.change else { panic!() };
     leave.proof = wish(&group.people[0], &group).proof;
-    let refused = before.check_message(&BallotMessage::Proposal(bad.proposal.clone())).unwrap_err();
+    let refused = before
+        .check_message(&BallotMessage::Proposal { proposal: bad.proposal.clone(), judgements: Vec::new() })
+        .unwrap_err();
     assert_eq!(refused, ItemError::Signature(group.id(3)));
     assert!(before.clone().take(&Item::Decision(bad).encode(), Some(NOW)).is_err());
     assert!(before.clone().take(&stood[0].encode(), Some(NOW)).unwrap().advanced);

@@ -4,8 +4,8 @@ use super::{Group, LATER, NOW, person, remove};
 use folkmoot_base::UnixTime;
 use folkmoot_identity::{CertificateError, Request, Verdict};
 use folkmoot_transcript::{
-    BallotMessage, Change, Effect, Item, ItemError, ROTATE_LABEL, SignedApproval, Taken, Unproposed,
-    admission,
+    BallotMessage, Change, Effect, Item, ItemError, Judgement, Promise, ROTATE_LABEL, Report,
+    STATEMENT_LABEL, SignedApproval, Statement, Taken, Unproposed, admission,
 };
 
 #[test]
@@ -76,9 +76,55 @@ fn line_09_a_decision_carries_the_old_keys_word_on_a_new_one() {
         panic!()
     };
     *signature = group.people[0].key().sign_wire(ROTATE_LABEL, &covered);
-    let refused = before.check_message(&BallotMessage::Proposal(bad.proposal)).unwrap_err();
+    let refused = before
+        .check_message(&BallotMessage::Proposal { proposal: bad.proposal, judgements: Vec::new() })
+        .unwrap_err();
     assert_eq!(refused, ItemError::Signature(group.id(2)));
     assert!(before.clone().take(&stood[0].encode(), Some(NOW)).unwrap().advanced);
+}
+
+/// A judgement in another's name, of another ballot or of another decision is none, wherever it
+/// stands.
+#[test]
+fn line_64_every_judgement_is_signed() {
+    let mut group = Group::new(3, 2);
+    group.approve(&remove(group.id(2)), &[0, 1]);
+    let before = group.first().clone();
+    let Item::Decision(standing) = group.decide(&[0, 1]).remove(0) else { panic!() };
+    let (proposal, parent) = (standing.proposal, before.state().head());
+    let signed = |who: usize, report: Report| {
+        let statement = Statement::Judge { parent, ballot: report.ballot, decision: report.decision };
+        let bytes = statement.bytes(&before.group());
+        group.people[who].key().sign_wire(STATEMENT_LABEL, &bytes)
+    };
+    let report = proposal.judged();
+    let good = Judgement { voter: group.id(1), signature: signed(1, report) };
+    let check = |one: &Judgement| {
+        let alone = BallotMessage::Judgement { parent, report, judgement: one.clone() };
+        let (voter, ballot) = (group.id(0), 1);
+        let promised = Some(proposal.report());
+        let statement = Statement::Promise { parent, ballot, report: promised };
+        let signature = group.people[0].key().sign_wire(STATEMENT_LABEL, &statement.bytes(&before.group()));
+        let promise = Promise { voter, report: promised, signature };
+        let (report, judgements) = (Some(proposal.clone()), vec![one.clone()]);
+        let reported = BallotMessage::Promise { parent, ballot, promise, report, judgements };
+        let all = [before.check_message(&alone), before.check_message(&reported)];
+        assert_eq!(all[0], all[1]);
+        all[0].clone()
+    };
+    assert_eq!(check(&good), Ok(()));
+    let refused = |voter| Err(Unproposed::Signature(voter).into());
+    assert_eq!(check(&Judgement { voter: group.id(0), ..good.clone() }), refused(group.id(0)));
+    for other in [Report { ballot: 1, ..report }, Report { decision: [7; 32], ..report }] {
+        let signature = signed(1, other);
+        assert_eq!(check(&Judgement { signature, ..good.clone() }), refused(group.id(1)));
+    }
+    let commit = Statement::Commit { parent, ballot: report.ballot, decision: report.decision };
+    let signature = group.people[1].key().sign_wire(STATEMENT_LABEL, &commit.bytes(&before.group()));
+    assert_eq!(check(&Judgement { signature, ..good.clone() }), refused(group.id(1)));
+    // More than there are voters are not even looked at.
+    let many = BallotMessage::Proposal { proposal, judgements: vec![good; 4] };
+    assert_eq!(before.check_message(&many), Err(Unproposed::Judgements.into()));
 }
 
 #[test]

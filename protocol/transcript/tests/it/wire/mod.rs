@@ -1,6 +1,8 @@
 //! The transcript with real keys, certificates and signatures.
 
+mod ahead;
 mod asm;
+mod away;
 mod catch_up;
 mod central;
 mod epochs;
@@ -13,10 +15,15 @@ mod keys;
 mod leave;
 mod lies;
 mod messages;
+mod names;
 mod policies;
+mod program;
 mod rejoin;
+mod rest;
+mod skips;
 mod tickets;
 mod vectors;
+mod waits;
 
 use folkmoot_base::{Blob, Entropy, GroupName, Instant, MemberId, Mutant, UnixTime, digest};
 use folkmoot_identity::{CharterDraft, Gmc, GmcBody, Identity, SignedCharter, Verdict, VoteProof};
@@ -57,6 +64,8 @@ fn draft(founders: u64, threshold: u32) -> CharterDraft {
 /// Founders with their programs, each with its own transcript.
 struct Group {
     people: Vec<Identity>,
+    /// What all their clocks say.
+    clock: UnixTime,
     transcripts: Vec<Transcript>,
     ballots: Vec<Ballots>,
 }
@@ -77,7 +86,7 @@ impl Group {
             .zip(&transcripts)
             .map(|(one, transcript)| Ballots::new(one.member(), transcript.state(), None, Mutant::NONE))
             .collect();
-        Self { people, transcripts, ballots }
+        Self { people, clock: NOW, transcripts, ballots }
     }
 
     fn id(&self, who: usize) -> MemberId {
@@ -88,10 +97,11 @@ impl Group {
         &self.transcripts[0]
     }
 
-    /// An approval over the head that the first founder knows.
+    /// An approval over the head that the first founder knows, for twenty days.
     fn approval(&self, who: usize, subject: Subject, turn: u32, verdict: Verdict) -> SignedApproval {
         let base = self.first().state().head();
-        let approval = Approval { voter: self.id(who), base, subject, turn, verdict, expires: LATER };
+        let expires = UnixTime(self.clock.0 + LATER.0 - NOW.0);
+        let approval = Approval { voter: self.id(who), base, subject, turn, verdict, expires };
         SignedApproval::sign(self.people[who].key(), self.first().group(), approval)
     }
 
@@ -121,7 +131,7 @@ impl Group {
         let bytes = item.encode();
         let mut last = Taken::default();
         for transcript in &mut self.transcripts {
-            last = transcript.take(&bytes, Some(NOW)).unwrap();
+            last = transcript.take(&bytes, Some(self.clock)).unwrap();
         }
         last
     }
@@ -185,7 +195,7 @@ impl Group {
             state: transcript.state(),
             set: transcript.set(),
             now: Instant(second * 1_000_000),
-            clock: NOW,
+            clock: self.clock,
             present,
             sign: &|statement: &Statement| key.sign_wire(STATEMENT_LABEL, &statement.bytes(&group)),
         };
@@ -200,7 +210,7 @@ impl Group {
                 BallotOutput::Send(message) => said.push_back(message),
                 BallotOutput::Stands(standing) => {
                     let item = Item::Decision(standing);
-                    let taken = self.transcripts[who].take(&item.encode(), Some(NOW)).unwrap();
+                    let taken = self.transcripts[who].take(&item.encode(), Some(self.clock)).unwrap();
                     assert!(taken.advanced);
                     let state = self.transcripts[who].state();
                     self.ballots[who] = Ballots::new(self.people[who].member(), state, None, Mutant::NONE);

@@ -14,7 +14,7 @@ impl Group {
             .zip(&self.transcripts)
             .map(|(one, transcript)| Ballots::new(one.member(), transcript.state(), None, Mutant::NONE))
             .collect();
-        Self { people, transcripts: self.transcripts.clone(), ballots }
+        Self { people, clock: self.clock, transcripts: self.transcripts.clone(), ballots }
     }
 
     pub(super) fn change(&mut self, effect: &Effect) -> Standing {

@@ -41,6 +41,10 @@ impl Forger {
         Self { rng, keys, strangers, ages: BTreeMap::new() }
     }
 
+    pub(super) fn strangers(&self) -> &[Identity] {
+        &self.strangers
+    }
+
     pub(super) fn group(&self) -> Option<GroupId> {
         self.ages.values().next().map(Transcript::group)
     }
@@ -68,6 +72,8 @@ impl Forger {
             Lie::Replay => self.replay(),
             Lie::Package => self.package(line.as_ref()),
             Lie::Comeback { knows } => self.comeback(clock, people, knows),
+            Lie::Kept => self.kept(clock, people, line),
+            Lie::Named => self.named(clock, people),
         };
         items.truncate(ITEMS_MAX);
         items
@@ -278,11 +284,13 @@ impl Forger {
 
     fn ends(&mut self) -> Vec<Bytes> {
         let Some(now) = self.ages.values().last() else { return Vec::new() };
-        let held = now.state().roster().iter().map(|(member, held)| (*member, held.request));
-        let open = now.set().admits().map(|admit| (admit.member, admit.request));
-        let all: Vec<_> = held.chain(open).collect();
+        let held = now.state().roster().values().map(|held| held.ends);
+        let open = now.set().admits().map(|admit| admit.ends);
+        let said = now.set().approvals().map(|signed| signed.approval.expires);
+        let all: Vec<UnixTime> = held.chain(open).chain(said).collect();
         let some = all.into_iter().filter(|_| self.rng.chance(500_000));
-        some.map(|(member, request)| Item::Expire { member, request }.encode().into()).collect()
+        let past = |end: UnixTime| Item::Past { time: UnixTime(end.0.saturating_add(1)) };
+        some.map(|end| past(end).encode().into()).collect()
     }
 
     /// What others said for something that was decided once, or all of some age.

@@ -3,9 +3,9 @@
 
 use super::forger::{Forger, LIFE_SECONDS};
 use bytes::Bytes;
-use folkmoot_base::{Blob, Digest, MemberId, UnixTime};
+use folkmoot_base::{Blob, MemberId, UnixTime};
 use folkmoot_identity::{Gmc, GmcBody, Identity, Scheme, Signature, Verdict, VoteProof};
-use folkmoot_transcript::{Approval, Item, SignedApproval, Transcript, admission};
+use folkmoot_transcript::{Approval, Item, SignedApproval, Subject, Transcript, admission};
 
 /// So many voters at least, where some object: then some who do are there still when it is read.
 const OBJECTED_MIN: usize = 4;
@@ -49,7 +49,7 @@ impl Forger {
         self.second(clock, people, &who, &age, flaw).unwrap_or_default()
     }
 
-    fn expelled(&mut self, people: &[Identity]) -> Option<Identity> {
+    pub(super) fn expelled(&mut self, people: &[Identity]) -> Option<Identity> {
         let stolen: Vec<&Identity> = people.iter().filter(|one| self.has(&one.member())).collect();
         self.rng.pick(&stolen).map(|one| (*one).clone())
     }
@@ -86,7 +86,7 @@ impl Forger {
         let body = GmcBody::propose(state.charter(), who, 3, begins, &mut self.rng).over(state.head());
         let request = body.request_digest().ok()?;
         let say = |friends: &[&Identity], turn, verdict| {
-            let word = Word { at: age, request, expires, turn, verdict };
+            let word = Word { at: age, subject: admission(request), expires, turn, verdict };
             friends.iter().map(|friend| word.of(friend)).collect::<Vec<_>>()
         };
         let yes = say(yes, 0, Verdict::Approve);
@@ -102,20 +102,20 @@ impl Forger {
     }
 }
 
-/// What a friend says of a request.
-struct Word<'a> {
-    at: &'a Transcript,
-    request: Digest,
-    expires: UnixTime,
-    turn: u32,
-    verdict: Verdict,
+/// What a friend says of something.
+pub(super) struct Word<'a> {
+    pub(super) at: &'a Transcript,
+    pub(super) subject: Subject,
+    pub(super) expires: UnixTime,
+    pub(super) turn: u32,
+    pub(super) verdict: Verdict,
 }
 
 impl Word<'_> {
-    fn of(&self, friend: &Identity) -> SignedApproval {
+    pub(super) fn of(&self, friend: &Identity) -> SignedApproval {
         let (voter, base) = (friend.member(), self.at.state().head());
-        let (subject, expires) = (admission(self.request), self.expires);
-        let approval = Approval { voter, base, subject, turn: self.turn, verdict: self.verdict, expires };
+        let Self { subject, expires, turn, verdict, .. } = *self;
+        let approval = Approval { voter, base, subject, turn, verdict, expires };
         SignedApproval::sign(friend.key(), self.at.group(), approval)
     }
 }

@@ -60,9 +60,8 @@ fn with_handover(standing: &Standing) -> Case {
     story().with(HANDOVER, codec::encode(standing), HANDOVER).into()
 }
 
-/// A state that cannot be read, which a quorum names.
-fn unreadable() -> Case {
-    let bytes = vec![1, 2, 3];
+/// A state that a quorum names, whatever is in it.
+fn named(bytes: Vec<u8>) -> Case {
     let named = last(|last| {
         last.proposal.decision.state = digest(&[b"folkmoot state v1\0", &bytes]);
         last.proposal.stages.truncate(1);
@@ -194,5 +193,11 @@ pub(super) const ROWS: &[Row] = &[
     }),
     ("a byte behind the state", "LINE-71", || story().changed(STATE, |bytes| bytes.push(0)).into()),
     ("an empty state", "LINE-71", || story().changed(STATE, Vec::clear).into()),
-    ("a state that cannot be read, although a quorum names it", "LINE-71", unreadable),
+    ("a state that cannot be read, although a quorum names it", "LINE-71", || named(vec![1, 2, 3])),
+    ("a member under a name that nobody may have, in a state that a quorum names", "LINE-71", || {
+        let mut state = STORY.moot.t.state().encode();
+        let at = state.windows(4).position(|part| part == b"Finn").unwrap();
+        state[at + 2] = b',';
+        named(state)
+    }),
 ];

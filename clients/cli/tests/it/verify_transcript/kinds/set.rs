@@ -3,11 +3,11 @@
 use super::Row;
 use crate::verify_transcript::parts::{Case, Parts};
 use crate::verify_transcript::world::{
-    ANNA, BEN, DAN, EVA, FINN, FORKED, IDA, KIM, PEOPLE, START, STORY, Seed, change, expire, id,
+    ANNA, BEN, DAN, EVA, FINN, FORKED, IDA, KIM, PEOPLE, START, STORY, Seed, change, id, past, person,
 };
 use folkmoot_base::{Blob, GroupId, Head, UnixTime};
 use folkmoot_identity::{Gmc, Request, Verdict};
-use folkmoot_transcript::{Approval, Change, Effect, Expire, Item, ROTATE_LABEL, SignedApproval};
+use folkmoot_transcript::{Approval, Change, Effect, Item, ROTATE_LABEL, SignedApproval};
 
 fn story() -> Parts {
     Parts::story()
@@ -80,6 +80,12 @@ pub(super) const ROWS: &[Row] = &[
             der[at] = b'A';
         })
     }),
+    ("a certificate under a name that nobody may have", "LINE-07", || {
+        let who = person(40, "K\u{200d}im");
+        let mut body = STORY.moot.clone().request(KIM, 100);
+        (body.key, body.name) = (who.key().verifying_key().clone(), who.name().to_owned());
+        open(Gmc::compose(&body, &[], &who).unwrap().der())
+    }),
     ("another group's certificate", "LINE-07", || {
         let mut other = FORKED.moot.clone();
         let body = other.request(KIM, 100);
@@ -143,12 +149,10 @@ pub(super) const ROWS: &[Row] = &[
         approval(EVA, |one| one.base = STORY.steps[1].head())
     }),
     ("an admission that a decision holds, as an open one", "LINE-21", || story().item(&STORY.finn).into()),
-    ("the end of a term that nobody has", "LINE-33", || {
-        story().item(&expire(Expire { member: id(FINN), request: [7; 32] })).into()
-    }),
-    ("the end of a term in another member's name", "LINE-33", || {
-        let request = STORY.moot.t.state().roster()[&id(EVA)].request;
-        story().item(&expire(Expire { member: id(FINN), request })).into()
+    ("a time that is past at which nothing ends", "LINE-33", || story().item(&past(STORY.moot.now)).into()),
+    ("a time that is past before that of the last decision", "LINE-33", || {
+        let time = STORY.moot.t.state().time().0;
+        story().item(&past(time - 3_600)).into()
     }),
     ("an effect that nobody approves", "LINE-87", || {
         story().item(&Item::Effect(Change::Remove { member: id(BEN) }.into())).into()

@@ -179,6 +179,34 @@ fn flu_11_of_a_removed_party_all_deliver_what_one_had_before_the_notice() {
     assert!(differs.contains(&(Service::Fifo, 3)) && differs.contains(&(Service::Reliable, 4)));
 }
 
+/// Party 1 says that it leaves this view when party 2 is removed: who comes along.
+fn leaves(left: Option<ViewId>, danger: Option<Danger>) -> Vec<Party> {
+    let mut flush = steady(danger);
+    flush.notice(T0, id(2), ids(&[0, 1]), &ids(&[2]), Cause::Expelled).unwrap();
+    flush.flush_ok(T0, Bytes::new()).unwrap();
+    let says = left.map_or_else(|| word(id(2), 0), |left| leaving(left, id(2)));
+    hear(&mut flush, 1, &says).unwrap();
+    hear(&mut flush, 0, &word(id(2), 0)).unwrap();
+    let view = outputs(&mut flush).into_iter().find_map(|output| match output {
+        Output::View(view) => Some(view.transitional_set),
+        _ => None,
+    });
+    view.expect("all have said so")
+}
+
+/// Its clock was wrong for a moment: it put us out, was in a view of its own, and is back. Nobody
+/// else has heard of that view.
+#[test]
+fn flu_15_who_has_been_in_another_view_meanwhile_does_not_come_along() {
+    for danger in [None, Some(Danger::FlushFromAnyView)] {
+        assert_eq!(leaves(Some(id(1)), danger), ids(&[0, 1]));
+        for other in [Some(id(0)), None] {
+            let together = if danger.is_some() { ids(&[0, 1]) } else { ids(&[0]) };
+            assert_eq!(leaves(other, danger), together, "{other:?}");
+        }
+    }
+}
+
 /// Party 2 is removed. Its causal message 1 comes behind the notice, and then what party 1 says,
 /// who had it before. Nobody can tell whether that answers it.
 fn answered(danger: Option<Danger>) -> Vec<(Service, u8)> {

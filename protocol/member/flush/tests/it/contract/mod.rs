@@ -263,6 +263,12 @@ fn word(view: ViewId, heads: u8) -> Bytes {
     unsigned(FlushOk { heads: [heads; 32], ..flush_ok(view) })
 }
 
+/// The word of a party that goes from one view to another.
+fn leaving(left: ViewId, view: ViewId) -> Bytes {
+    let reached = Some(message::Reached { tag: ViewTag::of(&left), parties: Vec::new() });
+    unsigned(FlushOk { reached, ..flush_ok(view) })
+}
+
 fn hear(flush: &mut Flush, from: usize, bytes: &Bytes) -> Result<(), FlushError> {
     let sender = bus::member(from);
     flush.frame(T0, sender, Service::Agreed, said_by(sender, bytes))

@@ -83,7 +83,7 @@ fn the_removal_of_one_party_leaves_its_members_other_in() {
         flush.flush_ok(T0, Bytes::new()).unwrap();
         assert_eq!(says(&mut flush, gone, &word(id(2), 0)), Err(FlushError::PeerNotPresent(gone)));
         for from in [party(1, 0), stays] {
-            says(&mut flush, from, &word(id(2), 0)).unwrap();
+            says(&mut flush, from, &leaving(id(1), id(2))).unwrap();
         }
         let view = view_in(outputs(&mut flush));
         assert_eq!((view.transitional_set, view.departed), (vec![party(1, 0), stays], vec![gone]));
@@ -98,7 +98,7 @@ fn the_loss_of_one_party_does_not_lose_its_members_other() {
     // It came back at once: it is in the next view too, but it did not come along.
     flush.notice(T0, id(2), three(), &[party(2, 0)], Cause::Network).unwrap();
     flush.flush_ok(T0, Bytes::new()).unwrap();
-    three().into_iter().for_each(|from| says(&mut flush, from, &word(id(2), 0)).unwrap());
+    three().into_iter().for_each(|from| says(&mut flush, from, &leaving(id(1), id(2))).unwrap());
     let view = view_in(outputs(&mut flush));
     assert_eq!(view.members, three());
     assert_eq!((view.transitional_set, view.arrived), (vec![party(1, 0), party(2, 2)], vec![party(2, 0)]));

@@ -73,12 +73,14 @@ pub fn gmc(transcript: &Transcript, who: usize, voters: &[usize], (salt, begins)
     let mut dice = Dice(1 << 50 | salt << 20);
     let body = GmcBody::propose(charter, &PEOPLE[who], 3, begins, &mut dice).over(head);
     let subject = admission(body.request_digest().unwrap());
-    let votes: Vec<VoteProof> = voters.iter().map(|voter| vote(transcript, *voter, subject)).collect();
+    let votes: Vec<VoteProof> =
+        voters.iter().map(|voter| vote(transcript, *voter, subject, begins)).collect();
     Gmc::compose(&body, &votes, &PEOPLE[who]).unwrap()
 }
 
-fn vote(transcript: &Transcript, voter: usize, subject: Subject) -> VoteProof {
-    let word = transcript.approve(&PEOPLE[voter], subject, Verdict::Approve, LATER);
+fn vote(transcript: &Transcript, voter: usize, subject: Subject, begins: UnixTime) -> VoteProof {
+    let expires = UnixTime(begins.0 + 80 * 86_400);
+    let word = transcript.approve(&PEOPLE[voter], subject, Verdict::Approve, expires);
     let Approval { voter, base, turn, expires, .. } = word.approval;
     VoteProof { voter, base, turn, expires, signature: Signature::from_wire(&word.signature).unwrap() }
 }
@@ -86,7 +88,7 @@ fn vote(transcript: &Transcript, voter: usize, subject: Subject) -> VoteProof {
 /// The decision of these voters, who carry out this effect and hold what counts: it stands on the
 /// head of this transcript.
 pub fn decide(transcript: &Transcript, effect: &Effect, voters: &[usize]) -> Bytes {
-    let held = transcript.set().holdable(transcript.state()).into_iter().collect();
+    let held = transcript.set().holdable(transcript.state(), NOW).into_iter().collect();
     decide_holding(transcript, effect, voters, held)
 }
 

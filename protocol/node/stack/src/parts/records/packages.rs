@@ -42,7 +42,7 @@ impl Records {
         out: &mut Outbox,
     ) -> Result<bool, ItemError> {
         let mut tried = self.transcript.clone();
-        tried.take_package(package, resolves)?;
+        tried.take_package(package, resolves, self.wall.clock())?;
         let leads = tried.state().head() != self.transcript.state().head();
         if !leads && tried.line().forks() != self.transcript.line().forks() {
             self.show_side(package, out);
@@ -52,7 +52,7 @@ impl Records {
 
     /// Another line has shown that it comes to ours: that moves nobody here, and stays.
     fn show_side(&mut self, package: &Bytes, out: &mut Outbox) {
-        if self.transcript.take_package(package, None).is_ok() {
+        if self.transcript.take_package(package, None, self.wall.clock()).is_ok() {
             for persist in self.kept.after_skip(&self.transcript) {
                 self.write(persist, out);
             }
@@ -66,7 +66,7 @@ impl Records {
     /// Goes on, or over, by a package: nobody shares our order. What has changed by it.
     pub(crate) fn skip(&mut self, package: Package, out: &mut Outbox) -> Option<Taken> {
         let Package { bytes: package, resolves } = package;
-        let taken = match self.transcript.take_package(&package, resolves) {
+        let taken = match self.transcript.take_package(&package, resolves, self.wall.clock()) {
             Ok(taken) => taken,
             Err(error) => {
                 out.refuse("transcript", &base::whole(&error));
@@ -83,6 +83,26 @@ impl Records {
         self.mark_due = true;
         self.announce = true;
         Some(taken)
+    }
+
+    /// Our person says that a decision that waits for the clock is applied now (`LINE-77`). What
+    /// has changed by it; none if this one does not wait.
+    pub(crate) fn take_ahead(&mut self, head: &Head, out: &mut Outbox) -> Option<Taken> {
+        self.transcript.ahead().iter().find(|one| one.head() == *head)?;
+        let taken = self.transcript.take_ahead_of_clock();
+        self.stage.clear();
+        for persist in self.kept.after_skip(&self.transcript) {
+            self.write(persist, out);
+        }
+        (self.mark_due, self.announce) = (true, true);
+        Some(taken)
+    }
+
+    /// `LINE-78`: we share a ring with others now.
+    pub(crate) fn shares_ring(&mut self, out: &mut Outbox) {
+        if let Some(note) = self.transcript.shares_ring(self.wall.clock()) {
+            self.write(note, out);
+        }
     }
 
     /// NODE-33: goes on by a package that has its place in the order, if it leads on here. What has

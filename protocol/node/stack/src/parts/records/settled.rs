@@ -14,6 +14,7 @@ impl Records {
     pub(crate) fn take(&mut self, item: &Bytes, out: &mut Outbox) -> Option<Taken> {
         self.stage.arrived(item);
         let forks = self.transcript.line().forks().len();
+        let mark = self.transcript.mark();
         let taken = match self.transcript.take(item, self.wall.clock()) {
             Ok(taken) => taken,
             Err(error) => {
@@ -25,13 +26,14 @@ impl Records {
         };
         self.stage.follow(item, self.wall.clock());
         self.stage.finish();
-        if taken.new || self.transcript.line().forks().len() > forks {
+        if let Ok(Item::Past { time }) = Item::decode(item) {
+            self.not_yet(time, out);
+        }
+        // What waits for our clock is not in the copy either; whom it removes is out all the same.
+        let moved = !taken.went.is_empty() || self.transcript.mark() != mark;
+        if taken.new || moved || self.transcript.line().forks().len() > forks {
             self.keep(item, &taken, out);
             return Some(taken);
-        }
-        if let Ok(Item::Expire { member, request }) = Item::decode(item) {
-            self.stage.renew();
-            self.not_yet(member, request, out);
         }
         None
     }

@@ -28,21 +28,22 @@ impl Stage {
         self.copy.as_ref().unwrap_or(transcript)
     }
 
-    /// Takes an item. Whether it says anything new: then it is on its way.
+    /// Takes an item. Whether it says anything new: then it is on its way. And whether it waits for
+    /// the clock.
     fn take(
         &mut self,
         transcript: &Transcript,
         bytes: &Bytes,
         clock: Option<UnixTime>,
-    ) -> Result<bool, ItemError> {
+    ) -> Result<(bool, bool), ItemError> {
         let copy = self.copy.get_or_insert_with(|| transcript.clone());
-        let forks = copy.line().forks().len();
+        let (forks, waiting) = (copy.line().forks().len(), copy.waiting());
         let taken = copy.take(bytes, clock)?;
         let says = taken.new || copy.line().forks().len() > forks;
         if says {
             self.on_way.insert(digest(&[bytes]));
         }
-        Ok(says)
+        Ok((says, copy.waiting() > waiting))
     }
 
     /// An item has its place in the order: it is on its way no more.
@@ -83,22 +84,26 @@ impl Records {
     /// # Errors
     /// [`ItemError`].
     pub(crate) fn stage(&mut self, bytes: &Bytes, orders: &mut Orders<'_>) -> Result<bool, ItemError> {
-        if let Item::Expire { member, request } = Item::decode(bytes)?
-            && self.is_early(member, request, orders.out)
+        if let Item::Past { time } = Item::decode(bytes)?
+            && self.is_early(time, orders.out)
         {
             return Ok(false);
         }
-        self.stage_past(bytes, orders)
+        self.stage_due(bytes, orders)
     }
 
-    /// The same, whatever our clock says of an end of a term.
+    /// The same of what our clock has come to.
     ///
     /// # Errors
     /// [`ItemError`].
-    pub(super) fn stage_past(&mut self, bytes: &Bytes, orders: &mut Orders<'_>) -> Result<bool, ItemError> {
-        let says = self.stage.take(&self.transcript, bytes, self.wall.clock())?;
+    pub(super) fn stage_due(&mut self, bytes: &Bytes, orders: &mut Orders<'_>) -> Result<bool, ItemError> {
+        let (says, waits) = self.stage.take(&self.transcript, bytes, self.wall.clock())?;
         if says {
             orders.item(bytes);
+        }
+        if waits {
+            // The copy goes. What waits for the clock is nothing new yet, here or to anybody.
+            drop(self.transcript.take(bytes, self.wall.clock()));
         }
         Ok(says)
     }
@@ -131,9 +136,9 @@ impl Records {
         }
         let mut tried = self.known().clone();
         for item in aside {
-            tried.take(item, None)?;
+            tried.take(item, self.wall.clock())?;
         }
-        if !tried.take(decision, None)?.advanced {
+        if !tried.take(decision, self.wall.clock())?.advanced {
             return Err(error);
         }
         for item in aside {
@@ -154,8 +159,10 @@ impl Records {
         bytes: &Bytes,
     ) -> Result<Option<Digest>, ItemError> {
         let trial = trial.get_or_insert_with(|| self.known().clone());
-        trial.take(bytes, None)?;
-        Ok(item.name().filter(|request| !trial.roster().is_used(request)))
+        trial.take(bytes, self.wall.clock())?;
+        let named = self.danger.is(base::Danger::NodeNamesGuests);
+        let request = if named { item.name() } else { item.request() };
+        Ok(request.filter(|request| !trial.roster().is_used(request)))
     }
 
     /// Forgets the copy if nothing is on its way any more.

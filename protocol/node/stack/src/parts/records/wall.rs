@@ -1,151 +1,124 @@
-//! Ends of terms that our own clock has not come to. An Expire names no time: it is true or not by
-//! the clock of whoever takes it (`LINE-33`). Clocks differ, and a node that took an end at a place
-//! in the order where the others did not would be alone with its roster. So a node says that a term
-//! is over one minute later than it takes somebody's word for it.
+//! The time on the wall clock, and what waits for it.
 //!
 //! ```text
-//! own clock > end of the term + 120 s     it has the end ordered, its own member's or one from a link
-//! own clock > end of the term +  60 s     it takes the end at its place in the order
-//! no clock                                the time of the last decision says both
+//! own clock 120 s past an end            the node has a Past of a link or of its member ordered, up to this end
+//! own clock  60 s past an end            it takes a Past at its place in the order, up to this end (LINE-33)
+//! a term begins, an approval ends, a decision's time is too far ahead of it: the item waits (LINE-36, LINE-77)
+//! no clock                               no Past, and nothing waits
 //! ```
-//! What comes too early waits, and is ordered when the clock has come to it (`NODE-10`). Where two
-//! clocks differ by more than a minute, one node may take what the other does not. A ring that
-//! stands goes on. In a new configuration the two leave each other out, until the slower clock has
-//! come there: an end that has been ordered is ordered again by whoever could not take it.
+//! A node that took something at a place in the order where the others did not would be alone with
+//! its roster. So it lets others' clocks come there, too, before it has a Past ordered. What comes
+//! too early waits, and is ordered when the clock has come to it (`NODE-10`). Where clocks differ
+//! by more, one node may take what the other does not. A ring that stands goes on. In a new
+//! configuration the two leave each other out, until the slower clock has come there: what has been
+//! ordered is ordered again by whoever could not take it.
 
 use super::Records;
 use crate::parts::{Orders, Outbox};
-use base::{Digest, MemberId, UnixTime};
-use bytes::Bytes;
+use base::UnixTime;
 use folkmoot_base as base;
-use folkmoot_transcript::{EXPIRE_SECONDS, Item, ItemError, Transcript};
-use std::collections::BTreeMap;
+use folkmoot_transcript::{Item, PAST_TAKEN_SECONDS, Taken, Transcript, is_clock};
 
-/// Seconds by which a clock may be before the making of our own identity.
-const BEFORE_SECONDS: u64 = 60;
-/// Most ends that wait.
-const WAITING_MAX: usize = 4_096;
-
-/// The time on the wall clock, and the ends of terms that wait for it.
+/// The time on the wall clock, and the latest Past that waits for it.
 #[derive(Debug)]
 pub(super) struct Wall {
     /// When our own identity was made: a clock before that does not count.
     begun: UnixTime,
     time: Option<UnixTime>,
-    waiting: BTreeMap<(MemberId, Digest), Waiting>,
-}
-
-/// An end of a term that waits.
-#[derive(Debug, Clone, Copy)]
-struct Waiting {
-    ends: UnixTime,
-    /// Seconds past it at which it is ordered.
-    after: u64,
+    /// Whether the clock has been asked about what the store has let in.
+    asked: bool,
+    past: UnixTime,
 }
 
 impl Wall {
     pub(super) fn new(begun: UnixTime) -> Self {
-        Self { begun, time: None, waiting: BTreeMap::new() }
+        Self { begun, time: None, asked: false, past: UnixTime(0) }
     }
 
     /// The time, if there is a clock that counts.
     pub(super) fn clock(&self) -> Option<UnixTime> {
         self.time
     }
-
-    fn wait(&mut self, end: (MemberId, Digest), waiting: Waiting) {
-        let known = self.waiting.get(&end);
-        let after = known.map_or(waiting.after, |known| known.after.min(waiting.after));
-        if self.waiting.len() < WAITING_MAX || known.is_some() {
-            self.waiting.insert(end, Waiting { after, ..waiting });
-        }
-    }
-
-    /// Whether the clock has come so far; without one the time of the last decision says so.
-    fn is_past(&self, waiting: &Waiting, decided: UnixTime) -> bool {
-        match self.time {
-            Some(clock) => clock.0 > waiting.ends.0.saturating_add(waiting.after),
-            None => decided > waiting.ends,
-        }
-    }
 }
 
 impl Records {
-    /// A clock that is earlier than the making of our own identity does not count. A machine
-    /// without a battery says 1970 until somebody sets its clock.
-    pub(crate) fn hear_clock(&mut self, time: UnixTime, orders: &mut Orders<'_>) {
-        let believed = self.wall.begun.0.saturating_sub(BEFORE_SECONDS) <= time.0;
+    /// A clock that is earlier than the making of our own identity does not count. The first time
+    /// that does judges what the store has let in, and so does one that goes back: the clock before
+    /// it was ahead, and we may have cut off those with whom we would agree on a ring. What has
+    /// changed by that.
+    pub(crate) fn hear_clock(&mut self, time: UnixTime, orders: &mut Orders<'_>) -> Option<Taken> {
+        let believed = is_clock(time, self.wall.begun);
+        let before = self.wall.time.unwrap_or_default();
+        let back = time.0.saturating_add(PAST_TAKEN_SECONDS) < before.0;
         self.wall.time = believed.then_some(time);
-        self.order_ends(orders);
+        let started = (believed && (back || !self.wall.asked)).then(|| {
+            self.wall.asked = true;
+            self.ask_again(Transcript::hear_clock)
+        });
+        self.order_due(orders);
+        started
     }
 
-    /// Orders the ends whose time has come, and forgets those that nobody waits for any more.
-    pub(crate) fn order_ends(&mut self, orders: &mut Orders<'_>) {
-        let decided = self.transcript.state().time();
-        let over = |(end, waiting): (&(MemberId, Digest), &Waiting)| {
-            let open = is_open(&self.transcript, end);
-            (!open || self.wall.is_past(waiting, decided)).then_some((*end, open))
-        };
-        let over: Vec<_> = self.wall.waiting.iter().filter_map(over).collect();
-        for (end, open) in over {
-            self.wall.waiting.remove(&end);
-            if open && let Err(error) = self.stage_end(end, orders) {
+    /// `LINE-37`: what a clock has let in is asked again before we agree with others. What has
+    /// changed by that.
+    pub(crate) fn ask_clock_again(&mut self) -> Option<Taken> {
+        self.wall.time?;
+        Some(self.ask_again(|_, _| Taken::default()))
+    }
+
+    fn ask_again(&mut self, then: impl FnOnce(&mut Transcript, UnixTime) -> Taken) -> Taken {
+        let (mark, clock) = (self.transcript.mark(), self.wall.time.unwrap_or_default());
+        let again = self.transcript.ask_again(clock);
+        let then = then(&mut self.transcript, clock);
+        if self.transcript.mark() != mark {
+            self.stage.renew();
+            (self.mark_due, self.announce) = (true, true);
+        }
+        Taken { came: &again.came | &then.came, went: &again.went | &then.went, ..then }
+    }
+
+    /// Orders what waited for our clock, if that has come there.
+    pub(crate) fn order_due(&mut self, orders: &mut Orders<'_>) {
+        let Some(clock) = self.wall.time else { return };
+        let mut due = self.transcript.due(clock);
+        if self.takes_early(self.wall.past, clock) {
+            due.push(Item::Past { time: self.wall.past }.encode().into());
+        }
+        for item in due {
+            orders.out.trace("transcript", "what waited for this clock is ordered (NODE-10)".to_owned());
+            if let Err(error) = self.stage_due(&item, orders) {
                 orders.out.refuse("transcript", &base::whole(&error));
             }
         }
         self.finish_stage();
     }
 
-    fn stage_end(
-        &mut self,
-        (member, request): (MemberId, Digest),
-        orders: &mut Orders<'_>,
-    ) -> Result<bool, ItemError> {
-        let item = Bytes::from(Item::Expire { member, request }.encode());
-        let text = format!("the term of {member} is over by this clock, too (NODE-10)");
-        orders.out.trace("transcript", text);
-        self.stage_past(&item, orders)
+    /// Whether a Past would say something, by a clock that the others' may be behind.
+    fn takes_early(&self, past: UnixTime, clock: UnixTime) -> bool {
+        let early = UnixTime(clock.0.saturating_sub(PAST_TAKEN_SECONDS));
+        let known = self.known();
+        known.set().takes_past(known.state(), past, early).is_some()
     }
 
-    /// `NODE-10`: whether this end is not ordered yet, because our clock has not come to it. It
+    /// `NODE-10`: whether a Past is not ordered yet, because our clock has not come to it. It
     /// waits.
-    pub(super) fn is_early(&mut self, member: MemberId, request: Digest, out: &mut Outbox) -> bool {
-        let end = (member, request);
-        let Some(ends) = end_of(self.known(), &end) else { return false };
-        let waiting = Waiting { ends, after: 2 * EXPIRE_SECONDS };
-        let early = !self.wall.is_past(&waiting, self.known().state().time())
-            && !self.danger.is(base::Danger::LineEndsEarly);
-        if early && is_open(self.known(), &end) {
-            self.wall.wait(end, waiting);
-            refuse_early(out);
+    pub(super) fn is_early(&mut self, past: UnixTime, out: &mut Outbox) -> bool {
+        let known = self.known();
+        let new = past > known.set().past() && past > known.state().time();
+        let early = new && self.wall.time.is_none_or(|clock| !self.takes_early(past, clock));
+        let early = early && !self.danger.is(base::Danger::LineEndsEarly);
+        if early {
+            self.not_yet(past, out);
         }
         early
     }
 
-    /// An end had its place in the order, and our clock had not come to it.
-    pub(super) fn not_yet(&mut self, member: MemberId, request: Digest, out: &mut Outbox) {
-        let end = (member, request);
-        let Some(ends) = end_of(&self.transcript, &end).filter(|_| is_open(&self.transcript, &end)) else {
-            return;
-        };
-        self.wall.wait(end, Waiting { ends, after: EXPIRE_SECONDS });
-        refuse_early(out);
+    /// A Past had its place in the order, and our clock had not come to all of it.
+    pub(super) fn not_yet(&mut self, past: UnixTime, out: &mut Outbox) {
+        if past > self.transcript.set().past() && past > self.wall.past {
+            self.wall.past = past;
+            let text = "a time is said to be past that is not, by this machine's clock (NODE-10)";
+            out.refuse("transcript", &text);
+        }
     }
-}
-
-fn refuse_early(out: &mut Outbox) {
-    out.refuse("transcript", &"a term that is said to have ended has not, by this machine's clock (NODE-10)");
-}
-
-/// When the admission ends of which this is said to be the end: none if it is not known here.
-fn end_of(transcript: &Transcript, (member, request): &(MemberId, Digest)) -> Option<UnixTime> {
-    let held = transcript.state().roster().get(member).filter(|held| held.request == *request);
-    let open = transcript.set().admit(request).filter(|admit| admit.member == *member);
-    held.map(|held| held.ends).or(open.map(|admit| admit.ends))
-}
-
-/// Whether the term is known here and nobody has ended it.
-fn is_open(transcript: &Transcript, end: &(MemberId, Digest)) -> bool {
-    let said = transcript.set().expires().any(|one| (one.member, one.request) == *end);
-    !said && end_of(transcript, end).is_some()
 }

@@ -62,10 +62,10 @@ pub fn approval(transcript: &Transcript, voter: usize, number: u64) -> Bytes {
     Item::Approval(transcript.approve(person(voter), subject, Verdict::Approve, LATER)).encode().into()
 }
 
-/// The end of the term of a member.
+/// That the term of a member is over.
 pub fn end(transcript: &Transcript, member: MemberId) -> Bytes {
-    let request = transcript.roster().member(&member).unwrap().request;
-    Item::Expire { member, request }.encode().into()
+    let ends = transcript.roster().member(&member).unwrap().ends;
+    Item::Past { time: UnixTime(ends.0 + 1) }.encode().into()
 }
 
 /// A decision for which all voters sign, whatever they have signed before: it holds what counts,
@@ -105,7 +105,7 @@ fn decided(transcript: &Transcript, change: Option<Change>, time: UnixTime) -> B
         proofs.sort_by_key(|proof| proof.voter);
         Approved { effect, proofs }
     });
-    let holds = transcript.set().holdable(state).into_iter().collect();
+    let holds = transcript.set().holdable(state, time).into_iter().collect();
     let batch = Batch { time, effects: effects.into_iter().collect(), holds, ..Batch::default() };
     let (decision, _) = state.decide(batch, |request| transcript.set().admit(request)).unwrap();
     Item::Decision(standing(transcript, decision, &voters)).encode().into()
