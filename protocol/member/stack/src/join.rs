@@ -259,13 +259,14 @@ impl Member {
         self.tell_node(ToNode::Resolve(self.home, head));
     }
 
-    /// Tells admission who is in the group's view, if that has changed: voters turn to those who
-    /// can be heard, and heartbeats to the authority contain how many there are.
+    /// Tells admission whose first programs are in the group's view, if that has changed: voters
+    /// turn to those who can be heard, and a member is heard by port 0 alone ([`Self::not_here`]).
+    /// Heartbeats to the authority contain how many there are.
     pub(crate) fn tell_present(&mut self, now: Instant, entropy: &mut dyn Entropy) {
         let installed = self.stacks.get(&self.home).and_then(|stack| stack.installed.as_ref());
-        let present: BTreeSet<MemberId> = installed
-            .map(|installed| installed.members.iter().map(|party| party.member).collect())
-            .unwrap_or_default();
+        let parties = installed.into_iter().flat_map(|installed| installed.members.iter());
+        let present: BTreeSet<MemberId> =
+            parties.filter(|party| party.port == 0).map(|party| party.member).collect();
         if self.sight.present != present {
             self.sight.present.clone_from(&present);
             self.ask_door(now, admission::Input::Present(present), entropy);

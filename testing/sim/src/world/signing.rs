@@ -91,17 +91,21 @@ impl World {
         })
     }
 
+    /// How it stands with those who are to be in the view. A member does its part at its first
+    /// program (MEM-11): where that has left the group, the others do nothing of it.
+    fn signing_here(&self) -> BTreeMap<Player, Signing> {
+        let expected = standings(self).into_iter().filter(|one| one.expected);
+        let places = expected.map(|one| (one.process.player, self.place_of(one.process.player)));
+        let firsts = places.filter(|(player, place)| {
+            self.chair(*place).is_some_and(|chair| chair.process().player == *player)
+        });
+        firsts.filter_map(|(player, place)| Some((player, self.signing_of(place)?))).collect()
+    }
+
     /// What is still to be done by the machines alone, now that all who are there are in one view;
     /// `None`: nothing.
     pub fn undone(&self) -> Option<String> {
-        let here: BTreeMap<Player, Signing> = standings(self)
-            .iter()
-            .filter(|one| one.expected)
-            .filter_map(|one| {
-                let player = one.process.player;
-                Some((player, self.signing_of(self.place_of(player))?))
-            })
-            .collect();
+        let here = self.signing_here();
         if let Some(ended) = self.ended(&here) {
             return Some(ended);
         }
