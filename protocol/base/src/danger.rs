@@ -193,6 +193,9 @@ pub enum Danger {
     LineSkipsAnyway,
     /// Transcript: what a clock let in stays, whatever the clock says later.
     LineNeverAsksAgain,
+    /// Transcript: whose term is over by the own clock is out of a run for a key that has begun
+    /// (KEY-12).
+    LineOverIsOut,
     /// Transcript: the terms of all voters may end.
     LineEndsAll,
     /// Transcript: approvals that ran out count.

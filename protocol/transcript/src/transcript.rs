@@ -162,6 +162,12 @@ impl Transcript {
         self.set().time(self.state())
     }
 
+    /// Whether nothing but time ended this membership: its term, or the approvals that admitted it.
+    /// When that takes effect depends on whose clock is asked (`LINE-33`).
+    pub fn is_over(&self, member: &MemberId) -> bool {
+        !self.hidden().contains(member) && self.set().is_over(self.state(), member)
+    }
+
     /// SHA-256 over [`Self::mark`], for those who only compare.
     pub fn digest(&self) -> Digest {
         let (head, set) = self.mark();

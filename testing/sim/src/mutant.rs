@@ -165,12 +165,13 @@ pub const GUARDED_TWICE: [Danger; 8] = [
 ];
 
 /// Dangers whose moment too few random runs meet: tests catch them (README.md says which).
-const RARE: [Danger; 5] = [
+const RARE: [Danger; 6] = [
     Danger::LineNoBounds,
     Danger::AdmissionLeavesSettled,
     Danger::AdmissionDueWithoutClock,
     Danger::NodeNamesGuests,
     Danger::FlushFromAnyView,
+    Danger::LineOverIsOut,
 ];
 
 /// The danger called `name`, if it is known here.

@@ -35,6 +35,11 @@ pub trait Credentials {
     /// SHA-256 of the member's certificate or admission entry; `None` if the roster does not have
     /// the member.
     fn certificate(&self, member: &MemberId) -> Option<Digest>;
+    /// KEY-12: whether an entry of the order has taken `member` off the roster. The end of its term
+    /// is none: clocks differ, and a run that has begun ends alike for all.
+    fn is_out(&self, member: &MemberId) -> bool {
+        self.certificate(member).is_none()
+    }
     /// What the charter in force says about keys. It is equal at all parties at one place in the
     /// order.
     fn terms(&self) -> Terms;

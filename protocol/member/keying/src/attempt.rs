@@ -78,7 +78,8 @@ impl Roll {
     /// KEY-12: the roster has the members of all parties of the view. If not, the error lists the
     /// parties whose members it lacks.
     pub(crate) fn new(view: View, credentials: &dyn Credentials) -> Result<Self, Vec<Party>> {
-        let off = off_roster(&view.members, credentials);
+        let lacks = |party: &&Party| credentials.certificate(&party.member).is_none();
+        let off: Vec<Party> = view.members.iter().filter(lacks).copied().collect();
         if !off.is_empty() {
             return Err(off);
         }
@@ -87,9 +88,10 @@ impl Roll {
         Ok(Self { view, certified, terms: credentials.terms() })
     }
 
-    /// KEY-12: the parties of the view whose members the roster has lost since.
-    pub(crate) fn off_roster(&self, credentials: &dyn Credentials) -> Vec<Party> {
-        off_roster(&self.view.members, credentials)
+    /// KEY-12: the parties of the view whose members are out since.
+    pub(crate) fn out_since(&self, credentials: &dyn Credentials) -> Vec<Party> {
+        let is_out = |party: &&Party| credentials.is_out(&party.member);
+        self.view.members.iter().filter(is_out).copied().collect()
     }
 
     /// KEY-14: the same view under the charter at this place in the order; a refresh is bound to
@@ -149,10 +151,6 @@ pub(crate) fn check_view(core: &Core, view: &View) -> Result<(), KeyingError> {
     let fits = known(&core.me) && came.contains(&core.me) && came.iter().all(known);
     let told = view.brought.len() == view.members.len();
     if view.id.group == core.group && sorted && fits && told { Ok(()) } else { Err(KeyingError::LocalView) }
-}
-
-fn off_roster(members: &[Party], credentials: &dyn Credentials) -> Vec<Party> {
-    members.iter().filter(|party| credentials.certificate(&party.member).is_none()).copied().collect()
 }
 
 impl Attempt {

@@ -111,7 +111,7 @@ impl Running {
     /// installed. Either all parties that go together see the entry at one place before the last
     /// confirmation, or all see it later.
     fn complete(self, core: &mut Core, credentials: &dyn Credentials) -> Machine {
-        let off = self.roll.off_roster(credentials);
+        let off = self.roll.out_since(credentials);
         if off.is_empty() || core.config.danger.is(Danger::KeyingKeepsExpelled) {
             return self.install(core);
         }

@@ -141,7 +141,7 @@ impl Secure {
         check_refresh(&self.roll, sender, envelope, credentials)?;
         // KEY-12: no refresh in a view of which the roster has lost somebody; the next view brings
         // a key of its own.
-        if muted || !self.roll.off_roster(credentials).is_empty() {
+        if muted || !self.roll.out_since(credentials).is_empty() {
             return Ok(());
         }
         let roll = self.roll.renewed(credentials);
@@ -157,7 +157,7 @@ impl Secure {
     fn complete(&mut self, core: &mut Core, muted: bool, credentials: &dyn Credentials) {
         let Some((attempt, _)) = self.refresh.take() else { return };
         self.requested = false;
-        let off = self.roll.off_roster(credentials);
+        let off = self.roll.out_since(credentials);
         if !off.is_empty() && !core.config.danger.is(Danger::KeyingKeepsExpelled) {
             // KEY-12: no new key in a view that is about to end; a party that is gone may hold it.
             return core.trace(keyless(&off));

@@ -21,7 +21,7 @@ pub(crate) struct Who<'a> {
 
 impl Who<'_> {
     fn key(&self, member: &MemberId) -> Option<&VerifyingKey> {
-        self.transcript.roster().member(member).map(|admission| &admission.key)
+        self.transcript.roster().key_of(member).filter(|_| !self.is_out(member))
     }
 
     /// Whether the stamp's sender signed this. If the sender has left the roster since, it signed
@@ -43,6 +43,10 @@ impl Credentials for Who<'_> {
 
     fn certificate(&self, member: &MemberId) -> Option<Digest> {
         self.transcript.roster().member(member).map(|held| held.request)
+    }
+
+    fn is_out(&self, member: &MemberId) -> bool {
+        self.transcript.roster().member(member).is_none() && !self.transcript.is_over(member)
     }
 
     fn terms(&self) -> Terms {

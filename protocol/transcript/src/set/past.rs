@@ -12,7 +12,7 @@
 //! the set, Past is that of the end before. An end ends membership until a decision holds it; it
 //! moves no vote.
 
-use super::Set;
+use super::{Kept, Set};
 use crate::{Admit, Approval, LIFE_SECONDS, Signed, State};
 use folkmoot_base::{Danger, Digest, MemberId, UnixTime};
 use folkmoot_identity::VoteKind;
@@ -146,6 +146,15 @@ impl Set {
         let renewed: BTreeSet<MemberId> =
             self.counted().filter(|admit| admit.ends >= time).map(|admit| admit.member).collect();
         state.ending(time, &renewed)
+    }
+
+    /// Whether a member's time is over, and nothing else takes its place from it: its term in the
+    /// state, or an admission that no decision holds.
+    pub fn is_over(&self, state: &State, member: &MemberId) -> bool {
+        let time = self.time(state);
+        let held = state.roster().get(member).is_some_and(|held| held.ends < time);
+        let ran_out = |kept: &Kept| kept.admit.member == *member && kept.last.is_some_and(|last| last < time);
+        (held || self.admits.values().any(ran_out)) && !state.is(Danger::LineOverIsOut)
     }
 
     /// The voters whose terms are over and who stay, because too few would be left: until they are

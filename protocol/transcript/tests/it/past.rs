@@ -29,6 +29,24 @@ fn line_33_a_term_ends_when_its_time_has_come() {
     assert!(!group.raise(end + DAY), "it is said");
 }
 
+/// Whoever a vote keeps out is not merely over, though its term is: a run goes on with nobody like it.
+#[test]
+fn key_12_only_time_is_not_the_same_for_all() {
+    let over = |group: &Group, person| group.set().is_over(group.state(), &member(person));
+    for danger in [None, Some(Danger::LineOverIsOut)] {
+        let (group, end) = with_a_guest();
+        let mut group = group.without(danger);
+        assert!(!over(&group, 5) && !over(&group, 3) && !over(&group, 9));
+        let mut late = group.another();
+        assert!(late.raise(end + PAST_SAID_SECONDS + 1) && !late.is_member(5));
+        assert_eq!(over(&late, 5), danger.is_none());
+        let request = group.set().admits().next().map(|admit| admit.request).unwrap();
+        assert!(group.take(group.no(0, admission(request))) && !group.is_member(5));
+        group.raise(end + PAST_SAID_SECONDS + 1);
+        assert!(!over(&group, 5));
+    }
+}
+
 #[test]
 fn line_33_past_is_an_end_that_is_known_here() {
     let (group, end) = with_a_guest();

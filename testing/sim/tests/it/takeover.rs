@@ -23,12 +23,20 @@ fn broken(seed: u64, steps: Vec<(When, Step)>, danger: Option<Danger>) -> Vec<St
 }
 
 fn broken_by(scheme: Scheme, seed: u64, steps: Vec<(When, Step)>, danger: Option<Danger>) -> Vec<String> {
+    let drawn = drawn(scheme, seed);
+    played(&Schedule { steps, ..drawn }, danger)
+}
+
+fn drawn(scheme: Scheme, seed: u64) -> Schedule {
     let mut schedule = Schedule::draw(seed);
     Aim::Takeover.take(&mut schedule);
     folkmoot_sim::signing::take(&mut schedule, scheme);
-    schedule.steps = steps;
+    schedule
+}
+
+fn played(schedule: &Schedule, danger: Option<Danger>) -> Vec<String> {
     let options = Options { danger: danger.map(|danger| (danger, None)), ..Options::default() };
-    let (outcome, _) = folkmoot_sim::run(&schedule, company, options);
+    let (outcome, _) = folkmoot_sim::run(schedule, company, options);
     outcome.violations.iter().map(|violation| format!("{violation:?}")).collect()
 }
 
@@ -95,4 +103,14 @@ fn nothing_of_a_ballot_is_due_while_there_is_no_clock() {
     assert_eq!(broken_by(Scheme::Asm, 5_400_092, steps(), None), [""; 0]);
     let broken = broken_by(Scheme::Asm, 5_400_092, steps(), Some(Danger::AdmissionDueWithoutClock));
     assert!(broken.iter().any(|one| one.contains("no-disturbance")), "{broken:?}");
+}
+
+/// A member without a clock makes a key with somebody whose votes have run out. Its clock is set
+/// before all have confirmed: the key is used there as at the others.
+#[test]
+fn a_clock_that_comes_while_a_key_is_made_does_not_part_those_who_made_it() {
+    let schedule = drawn(Scheme::Asm, 5_600_020);
+    assert_eq!(played(&schedule, None), [""; 0]);
+    let broken = played(&schedule, Some(Danger::LineOverIsOut));
+    assert!(broken.iter().any(|one| one.contains("transitional-set-2")), "{broken:?}");
 }

@@ -39,8 +39,8 @@ impl Attempt {
         if self.keys.is_none() || self.confirmed.contains(&place) {
             return Err(KeyingError::PeerOutOfTurn(sender));
         }
-        // KEY-12: nobody is heard who is off the roster.
-        let known = place == self.me || credentials.certificate(&sender.member).is_some();
+        // KEY-12: nobody is heard who is out.
+        let known = place == self.me || !credentials.is_out(&sender.member);
         if !known || !self.is_proof(core, heard) {
             if core.config.danger.is(Danger::KeyingBlamesConfirm) {
                 self.accuse(core, sender);

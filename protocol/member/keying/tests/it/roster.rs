@@ -121,6 +121,24 @@ fn key_12_an_entry_between_view_and_key_keeps_the_view_from_being_secure() {
     }
 }
 
+/// Clocks differ: after k messages of the run the term of one is over here, and not elsewhere. The
+/// run ends alike for all; the next view begins none here.
+#[test]
+fn key_12_a_term_that_is_over_here_ends_no_run_that_has_begun() {
+    for (k, gone) in (0..9).flat_map(|k| [(k, 1), (k, 2)]) {
+        let mut table = Table::new(3, None);
+        table.start(1);
+        deliver(&mut table, k);
+        table.ended.insert((0, gone));
+        deliver(&mut table, usize::MAX);
+        let secure: Vec<usize> = (0..3).map(|to| secure_views(&table, to)).collect();
+        assert_eq!(secure, [1; 3], "{gone} after {k} messages");
+        table.flush();
+        table.install(2, &[0, 1, 2]);
+        assert_eq!(table.keyings[0].state(), State::Cascading);
+    }
+}
+
 #[test]
 fn key_12_no_new_key_in_a_view_that_has_lost_somebody() {
     // REFRESH, the module's one step, three confirmations.

@@ -27,6 +27,8 @@ pub struct Table {
     /// The members that the roster has lost, the same at all members: an entry has its place in the
     /// order.
     pub off: BTreeSet<usize>,
+    /// At whom whose term is over: each member asks its own clock.
+    pub ended: BTreeSet<(usize, usize)>,
     /// What the charter says, the same at all members.
     pub terms: Terms,
     pub group: GroupId,
@@ -124,21 +126,29 @@ pub fn key(output: &Output) -> Option<[u8; 32]> {
     }
 }
 
-struct Believes<'a>(Over<'a>, &'a [[u8; 32]]);
+struct Believes<'a> {
+    over: Over<'a>,
+    keys: &'a [[u8; 32]],
+    /// Whose terms are over by this member's clock.
+    ended: BTreeSet<MemberId>,
+}
 
 impl Credentials for Believes<'_> {
     fn sign(&self, message: &[u8]) -> SignatureBytes {
-        self.0.sign(message)
+        self.over.sign(message)
     }
     fn verify(&self, member: &MemberId, message: &[u8], signature: &SignatureBytes) -> bool {
-        let believed = self.1.iter().any(|key| stamped(key, message) == *signature);
-        believed || self.0.verify(member, message, signature)
+        let believed = self.keys.iter().any(|key| stamped(key, message) == *signature);
+        believed || self.over.verify(member, message, signature)
     }
     fn certificate(&self, member: &MemberId) -> Option<Digest> {
-        self.0.certificate(member)
+        self.over.certificate(member).filter(|_| !self.ended.contains(member))
+    }
+    fn is_out(&self, member: &MemberId) -> bool {
+        self.over.certificate(member).is_none()
     }
     fn terms(&self) -> Terms {
-        self.0.terms()
+        self.over.terms()
     }
 }
 
@@ -170,13 +180,18 @@ impl Table {
             now: Instant(0),
             draw: Seeded(5),
             off: BTreeSet::new(),
+            ended: BTreeSet::new(),
             terms: Stamper(0).terms(),
         }
     }
 
     pub fn give(&mut self, to: usize, input: Input) -> Result<(), KeyingError> {
-        let credentials =
-            Believes(Over(Stamper::of(&(self.seat)(to)), &self.off, self.terms), &self.believed);
+        let ended = self.ended.iter().filter(|(at, _)| *at == to).map(|(_, gone)| (self.seat)(*gone).member);
+        let credentials = Believes {
+            over: Over(Stamper::of(&(self.seat)(to)), &self.off, self.terms),
+            keys: &self.believed,
+            ended: ended.collect(),
+        };
         self.given.push((to, Given::of(&input, number)));
         let draw: &mut dyn Entropy = match self.own_draw.get_mut(&to) {
             Some(own) => own,
