@@ -17,7 +17,7 @@ const ROBOTS: usize = 10;
 /// How long they drive, before the vote and after it.
 const DRIVE: Duration = Duration::from_secs(3);
 /// Longest wait for something that they should agree upon.
-const PATIENCE: Duration = Duration::from_secs(40);
+const PATIENCE: Duration = Duration::from_secs(90);
 const LOOK: Duration = Duration::from_millis(50);
 /// The widest bar of the histogram.
 const BAR: f64 = 50.0;

@@ -96,6 +96,8 @@ pub enum Danger {
     ExcludesNobody,
     /// Each key has the number 1 (PUB-47).
     NumbersStay,
+    /// What follows a candidate that came to nothing may have a lower number (PUB-45).
+    NumbersFall,
     /// A JOIN is sent again with every response that lacks this node.
     JoinsAgain,
     /// After an exclusion only the neighbours of the excluded draw new shares, as in the Leave of

@@ -82,7 +82,7 @@ pub struct Discovery<P> {
     instances: Instances,
     /// The highest number that this node confirmed.
     promised: u64,
-    /// The highest number that another group said it has.
+    /// The highest number that another group said it has, or of what came to nothing here.
     seen: u64,
     me: Option<Entry>,
     uid: u16,

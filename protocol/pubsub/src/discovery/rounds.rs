@@ -178,6 +178,10 @@ impl<P: Papers> Discovery<P> {
         self.distrust |= silent.is_empty();
         self.failures = self.failures.saturating_add(1);
         self.give_up(attempt.candidate.digest);
+        // PUB-45: what follows is better than this, also for those who are still waiting for this.
+        if !self.is(Danger::NumbersFall) {
+            self.seen = self.seen.max(attempt.candidate.number);
+        }
         if attempt.has_key() || !attempt.speaks() {
             self.doubt = Some(attempt);
         }

@@ -75,6 +75,33 @@ fn pub_45_a_larger_p_then_a_larger_j_wins_and_no_two_candidates_tie() {
     assert!(settles(Net::new(6, None)));
 }
 
+/// Somebody asks, and says no more. Whoever comes next is listed under a higher number, so that those
+/// who still wait for the first go over to the second.
+#[test]
+fn pub_45_what_follows_a_failure_has_a_higher_number() {
+    for danger in [None, Some(Danger::NumbersFall)] {
+        let mut net = Net::agreed(4, danger);
+        let before = net.wire.len();
+        net.add(5, 0);
+        net.start(4);
+        net.stop(4);
+        net.run(5_000);
+        net.add(6, 0);
+        net.start(5);
+        net.run(5_000);
+        let mut numbers: Vec<u64> = Vec::new();
+        for (_, bytes) in net.sent(before, is_response) {
+            if let Said::Response(response) = read(&bytes).said {
+                numbers.push(response.number);
+            }
+        }
+        // What one candidate is for is said again.
+        numbers.dedup();
+        assert_eq!(numbers.len() > 1, danger.is_none(), "{numbers:?}");
+        assert!(numbers.is_sorted(), "{numbers:?}");
+    }
+}
+
 /// Nodes that start one after another, so that several answer.
 fn settles(mut net: Net) -> bool {
     net.delay = 60_000;
