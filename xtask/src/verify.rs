@@ -6,6 +6,10 @@ use crate::tidy::tidy;
 use std::num::NonZero;
 use std::path::Path;
 use std::thread;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// So many digits of a commit's id make a seed.
+const SEED_DIGITS: usize = 6;
 
 /// Checks and tests everything; changes no file of the project.
 pub(crate) fn verify(keep_going: bool) -> Result<(), String> {
@@ -40,9 +44,9 @@ fn full() -> Vec<Step> {
         // Also builds the programs that the later steps run, so that nothing is compiled twice.
         Step::new("build tests and programs", 480, || run("cargo test --workspace --no-run").map(drop)),
         Step::new("tests, and the model beside them", 240, tests_and_model),
-        Step::new("simulator: 300 schedules", 30, || simulate("--schedules 300")),
+        Step::new("simulator: 200 schedules", 30, || simulate("--schedules 200")),
         Step::new("simulator: every other module", 60, modules),
-        Step::new("simulator: voters who sign together", 60, schemes),
+        Step::new("simulator: voters who sign together, 100 schedules of each scheme", 120, schemes),
         Step::new("line of decisions: 4,000 runs, and every rule left out", 30, decisions),
         Step::new("second reader of transcripts: 5 drawn, 200 changed", 15, second_reader),
         Step::new("real processes in network namespaces", 50, namespaces),
@@ -85,7 +89,24 @@ fn built(program: &str) -> String {
 }
 
 fn simulate(options: &str) -> Result<(), String> {
-    run(&format!("{} --seed 1 {options}", built("folkmoot-sim"))).map(drop)
+    simulate_from(1, options)
+}
+
+fn simulate_from(seed: u64, options: &str) -> Result<(), String> {
+    run(&format!("{} --seed {seed} {options}", built("folkmoot-sim"))).map(drop)
+}
+
+/// A seed that is another for each commit, so that in time many are played, and the same for all who
+/// verify that commit. Outside of a clone it follows from the date.
+fn seed_of_commit() -> u64 {
+    let commit = capture("git rev-parse HEAD").ok().filter(|(success, _)| *success);
+    let digits = commit.and_then(|(_, said)| u64::from_str_radix(said.get(..SEED_DIGITS)?, 16).ok());
+    digits.map_or_else(seed_of_date, |digits| digits * 1_000)
+}
+
+fn seed_of_date() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    now.as_secs() / 86_400 * 1_000
 }
 
 /// The model keeps one processor busy, and many test programs end with one long test: together they
@@ -213,10 +234,12 @@ const RULES_LEFT_OUT: [(&str, u32); 25] = [
     ("dates", 1),
 ];
 
-/// Schedules for each scheme in which voters sign together: the dearer its signatures, the fewer.
+/// Schedules for each scheme in which voters sign together, others for each commit.
 fn schemes() -> Result<(), String> {
-    for (scheme, schedules) in [("asm", 40), ("frost", 30), ("ts-dsa", 12)] {
-        simulate(&format!("--scheme {scheme} --schedules {schedules}"))?;
+    let seed = seed_of_commit();
+    eprintln!("the first seed is {seed}; --scheme SCHEME --replay SEED plays one of them again");
+    for scheme in ["asm", "frost", "ts-dsa"] {
+        simulate_from(seed, &format!("--scheme {scheme} --schedules 100"))?;
     }
     Ok(())
 }
@@ -225,7 +248,7 @@ fn schemes() -> Result<(), String> {
 /// with an attacker who has every former key, and with a carrier that forges.
 fn modules() -> Result<(), String> {
     for module in crate::release::MODULES {
-        simulate(&format!("--keying {module} --schedules 60"))?;
+        simulate(&format!("--keying {module} --schedules 40"))?;
     }
     simulate("--aim charter --schedules 30")?;
     simulate("--aim takeover --schedules 12")?;
