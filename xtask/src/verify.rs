@@ -96,8 +96,8 @@ fn simulate_from(seed: u64, options: &str) -> Result<(), String> {
     run(&format!("{} --seed {seed} {options}", built("folkmoot-sim"))).map(drop)
 }
 
-/// A seed that is another for each commit, so that in time many are played, and the same for all who
-/// verify that commit. Outside of a clone it follows from the date.
+/// A seed that is another for each commit, so that in time many are played, and the same for all
+/// who verify that commit. Outside of a clone it follows from the date.
 fn seed_of_commit() -> u64 {
     let commit = capture("git rev-parse HEAD").ok().filter(|(success, _)| *success);
     let digits = commit.and_then(|(_, said)| u64::from_str_radix(said.get(..SEED_DIGITS)?, 16).ok());

@@ -29,7 +29,7 @@ fn line_33_a_term_ends_when_its_time_has_come() {
     assert!(!group.raise(end + DAY), "it is said");
 }
 
-/// Whoever a vote keeps out is not merely over, though its term is: a run goes on with nobody like it.
+/// Whoever a vote keeps out is not merely over, though its term is: no run goes on with it.
 #[test]
 fn key_12_only_time_is_not_the_same_for_all() {
     let over = |group: &Group, person| group.set().is_over(group.state(), &member(person));

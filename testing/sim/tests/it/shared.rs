@@ -191,8 +191,8 @@ fn a_guest_with_a_certificate_by_the_groups_key_is_heard() {
     assert!(breaks(Danger::NodeNamesGuests, Scheme::TsDsa, 3_340_056, steps()));
 }
 
-/// The first program of a contact leaves the group, and its second stays in the view: the second has
-/// no part in admission (MEM-11), so nobody expects it to have the group sign for the guest.
+/// The first program of a contact leaves the group, and its second stays in the view: the second
+/// has no part in admission (MEM-11), so nobody expects it to have the group sign for the guest.
 #[test]
 fn where_the_first_program_of_a_contact_has_left_its_guests_wait() {
     let steps = vec![

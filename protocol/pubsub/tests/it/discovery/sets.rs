@@ -75,8 +75,8 @@ fn pub_45_a_larger_p_then_a_larger_j_wins_and_no_two_candidates_tie() {
     assert!(settles(Net::new(6, None)));
 }
 
-/// Somebody asks, and says no more. Whoever comes next is listed under a higher number, so that those
-/// who still wait for the first go over to the second.
+/// Somebody asks, and says no more. Whoever comes next is listed under a higher number: those who
+/// still wait for the first go over to the second.
 #[test]
 fn pub_45_what_follows_a_failure_has_a_higher_number() {
     for danger in [None, Some(Danger::NumbersFall)] {
