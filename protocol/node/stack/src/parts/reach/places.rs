@@ -76,7 +76,9 @@ impl Reach {
     /// Whether hearsay of an absent node's locator is worth a dial: we do not already look for it
     /// at a promising locator.
     fn is_news(&self, node: &NodeId, at: &Locator) -> bool {
-        let hopeless = |wanted: &Wanted| wanted.guessed || (wanted.at != *at && wanted.back_off > 1);
+        let in_vain =
+            |wanted: &Wanted| wanted.back_off > 1 || (self.reaches(at) && !self.reaches(&wanted.at));
+        let hopeless = |wanted: &Wanted| wanted.guessed || (wanted.at != *at && in_vain(wanted));
         self.places.get(node).is_none_or(hopeless)
     }
 

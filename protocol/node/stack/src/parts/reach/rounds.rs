@@ -1,6 +1,6 @@
 //! The look-ups, one round after the other: who is dialled and who is sought in each.
 
-use super::Reach;
+use super::{Reach, Wanted};
 use crate::message::LOCATORS_MAX;
 use crate::parts::Others;
 use base::{Entropy, Instant, Locator, NodeId, draw};
@@ -52,18 +52,25 @@ impl Reach {
         self.next = self.next.min(now + self.first);
     }
 
-    /// The absent nodes that are dialled now, each at its own pace.
+    /// The absent nodes that are dialled now, each at its own pace. Of more than a round has room
+    /// for, those whose turn has been due for longest: whoever is away keeps nobody from being
+    /// dialled.
     pub(crate) fn due(&mut self, now: Instant, others: Others<'_>) -> Vec<(NodeId, Locator)> {
-        let mut due = Vec::new();
-        for (node, wanted) in self.places.iter_mut().filter(|(node, _)| others.is_absent(node)) {
-            if wanted.not_before <= now {
-                due.push((*node, wanted.at.clone()));
-                wanted.dialled(now, self.first);
-            }
-        }
-        due.retain(|(_, at)| self.reaches(at));
-        due.truncate(DIALS_MAX);
-        due
+        self.due_of(now, |node| others.is_absent(node))
+    }
+
+    fn due_of(&mut self, now: Instant, is_absent: impl Fn(&NodeId) -> bool) -> Vec<(NodeId, Locator)> {
+        let is_due = |(node, wanted): &(&NodeId, &Wanted)| {
+            wanted.not_before <= now && is_absent(node) && self.reaches(&wanted.at)
+        };
+        let due = self.places.iter().filter(is_due).map(|(node, wanted)| (wanted.not_before, *node));
+        let nodes = first_due(due.collect());
+        let dialled = |node: NodeId| {
+            let wanted = self.places.get_mut(&node)?;
+            wanted.dialled(now, self.first);
+            Some((node, wanted.at.clone()))
+        };
+        nodes.into_iter().filter_map(dialled).collect()
     }
 
     /// The seeds and contacts at which nobody answers: what is dialled in this round, and the host
@@ -120,6 +127,15 @@ impl Reach {
     }
 }
 
+/// As many as are dialled in one round, by id: those first whose turn came first.
+fn first_due(mut due: Vec<(Instant, NodeId)>) -> Vec<NodeId> {
+    due.sort_unstable();
+    due.truncate(DIALS_MAX);
+    let mut nodes: Vec<NodeId> = due.into_iter().map(|(_, node)| node).collect();
+    nodes.sort_unstable();
+    nodes
+}
+
 /// Where the charter says that somebody may be found.
 fn contacts(others: Others<'_>) -> Vec<Locator> {
     let contacts = others.records.transcript().roster().charter().contacts();
@@ -139,7 +155,42 @@ fn in_turn(mut absent: Vec<NodeId>, turn: u32) -> Vec<NodeId> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::indexing_slicing)]
-    use super::{LOCATORS_MAX, NodeId, in_turn};
+    use super::super::names::Names;
+    use super::{DIALS_MAX, Instant, LOCATORS_MAX, Locator, NodeId, Reach, Wanted, in_turn};
+    use core::time::Duration;
+    use folkmoot_base as base;
+    use std::collections::BTreeMap;
+
+    /// Forty members are away, and whichever of them come back, each is dialled in the third round
+    /// at the latest, and as often as any other later on.
+    #[test]
+    fn those_who_stay_away_keep_nobody_from_being_dialled() {
+        let first = Duration::from_millis(500);
+        let place = |number: u8| {
+            (NodeId([number; 32]), Wanted::new(Locator::memory(number.into()), Instant(0), false))
+        };
+        let mut reach = Reach {
+            own: Locator::memory(99),
+            seeds: Vec::new(),
+            places: (0..40).map(place).collect(),
+            names: Names::new(base::Mutant::NONE),
+            next: Instant(0),
+            first,
+            round: 0,
+        };
+        let mut dialled: BTreeMap<NodeId, Vec<u32>> = BTreeMap::new();
+        let mut now = Instant(0);
+        for round in 0..60 {
+            let due = reach.due_of(now, |_| true);
+            assert!(due.len() <= DIALS_MAX && due.is_sorted());
+            due.into_iter().for_each(|(node, _)| dialled.entry(node).or_default().push(round));
+            now = now + first;
+        }
+        assert_eq!(dialled.len(), 40);
+        assert!(dialled.values().all(|rounds| rounds[0] < 3), "{dialled:?}");
+        let gap = |rounds: &Vec<u32>| rounds.windows(2).map(|pair| pair[1] - pair[0]).max();
+        assert!(dialled.values().filter_map(gap).all(|gap| gap <= 9), "{dialled:?}");
+    }
 
     #[test]
     fn everybody_is_sought_in_turn() {
