@@ -9,6 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// For so long somebody may judge what has run out: it had heard of it before.
 const OVER_SECONDS: u64 = 60;
 
+/// So far ahead of a clock is the time of no decision that its member has, and a little more.
+const AHEAD_SECONDS: u64 = 86_400 + 60;
+
 /// What is known of a decision.
 #[derive(Debug, Clone, Default)]
 struct Known {
@@ -37,6 +40,8 @@ pub struct Lines {
     liars: BTreeSet<Player>,
     /// The decisions that somebody honest has judged, and what the clocks showed then.
     judged: BTreeMap<String, Vec<u64>>,
+    /// Whom decisions expel that wait for the clocks of those who have them.
+    hidden: BTreeMap<Player, BTreeSet<Player>>,
     /// Players whose clocks are behind, or who have none.
     behind: BTreeSet<Player>,
     /// Who was admitted again while its key was its own, after the expulsion with this number.
@@ -51,6 +56,9 @@ impl Lines {
     /// What is wrong with a decision, in words.
     pub fn read(&mut self, entry: &Entry) -> Result<(), String> {
         let player = entry.process.player;
+        if let What::Boot(_) = entry.what {
+            self.hidden.remove(&player);
+        }
         match &entry.what {
             What::Stolen => {
                 self.stolen.insert(player);
@@ -72,6 +80,9 @@ impl Lines {
                 if ahead.is_none_or(|ahead| ahead < -NEAR_SECONDS) {
                     self.behind.insert(player);
                 }
+            }
+            What::Hidden(players) => {
+                self.hidden.insert(player, players.clone());
             }
             What::Ruled(ruling) => return self.ruled(player, ruling),
             What::Roster(roster) => self.note_returned(player, roster),
@@ -139,6 +150,11 @@ impl Lines {
         &self.head(player).removed
     }
 
+    /// Whether this player has a decision that expels somebody, and that waits for its clock.
+    pub fn hides(&self, player: Player, who: Player) -> bool {
+        self.hidden.get(&player).is_some_and(|players| players.contains(&who))
+    }
+
     /// How many keys of the attacker may still have a vote, as far as this player has heard.
     pub fn still_trusted(&self, player: Player) -> usize {
         self.stolen.difference(self.removed(player)).count()
@@ -158,8 +174,15 @@ impl Lines {
         let judged = self.learn(ruling);
         let (number, name) = (ruling.number, &ruling.name);
         let before = self.at.entry(player).or_default().insert(number, name.clone());
+        // A clock that is far behind the line's time is none.
+        let first = before.is_none() && !self.put_back.contains(&player) && !self.behind.contains(&player);
+        let late = |clock: u64| ruling.time > clock.saturating_add(AHEAD_SECONDS);
         match before.filter(|before| before != name) {
             Some(before) => Err(format!("it had decision {number} as {before}, and now as {name}")),
+            None if first && ruling.clock.is_some_and(late) => Err(format!(
+                "decision {number} {name} is of {}, more than a day ahead of its clock",
+                ruling.time
+            )),
             None => judged,
         }
     }

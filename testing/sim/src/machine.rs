@@ -88,8 +88,8 @@ pub enum Command {
     Mute(Option<Mute>),
     /// From now on the node is crooked, or honest again.
     Crooked(Option<Crooked>),
-    /// From now on lie about decisions, or no more.
-    Lie(bool),
+    /// From now on lie about decisions, together with the programs of these.
+    Lie(BTreeSet<Player>),
     /// The application in the player's second program asks this.
     Second(Box<Command>),
     /// Show every peer a start of another process of that peer's ([`crate::schedule::Slander`]).

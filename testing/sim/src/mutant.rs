@@ -61,7 +61,7 @@ const fn with(crooked: Crooked, mutant: Mutant) -> Mutant {
 }
 
 /// All of them. Every checker has at least one.
-pub const MUTANTS: [Mutant; 88] = [
+pub const MUTANTS: [Mutant; 90] = [
     at_all("evs-1-basic-delivery", Danger::RingDuplicates),
     at_one("evs-2-configuration-change", Danger::RingForeignMember),
     at_all("evs-3-self-delivery", Danger::RingDropsOwn),
@@ -124,6 +124,8 @@ pub const MUTANTS: [Mutant; 88] = [
     aimed(Aim::Takeover, at_all("former-keys", Danger::LineNoJudgements)),
     aimed(Aim::Takeover, at_all("former-keys", Danger::LineAnyClock)),
     aimed(Aim::Takeover, at_all("former-keys", Danger::LineCeasedCounts)),
+    aimed(Aim::Takeover, at_all("former-keys", Danger::LineHoldsUnseen)),
+    aimed(Aim::Takeover, at_all("former-keys", Danger::LineAheadOfClock)),
     aimed(Aim::Takeover, at_all("liveness", Danger::LineNeverAsksAgain)),
     signing(Scheme::Frost, at_all("group-key", Danger::AdmissionNoShareEpoch)),
     signing(Scheme::Frost, at_all("share-erasure", Danger::AdmissionKeepsOldShares)),

@@ -153,6 +153,7 @@ impl<'a> Director<'a> {
             Step::Flood { who, count } => self.flood(who, count),
             Step::Lie { how, to } => self.world.lie(how, to % self.schedule.players),
             Step::Turn(who) => self.turn(who),
+            Step::Conspire => self.conspire(),
             Step::Waver(who) => self.waver(who),
             Step::Sleep(seconds) => self.world.sleep(seconds),
             Step::Clock { who, ahead } => self.set_clock(who, ahead),

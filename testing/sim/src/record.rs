@@ -173,6 +173,8 @@ pub struct Ruling {
     pub signers: Vec<Option<Player>>,
     /// What people approved.
     pub deeds: Vec<Deed>,
+    /// What the clock of whoever has it showed when it was seen there, if it has one.
+    pub clock: Option<u64>,
 }
 
 /// A change that people approved.
@@ -275,6 +277,8 @@ pub enum What {
     Liar,
     /// Its wall clock is so many seconds ahead from now on; `None`: it has none.
     Clock(Option<i64>),
+    /// Whom decisions expel that wait for its clock: they are out meanwhile.
+    Hidden(BTreeSet<Player>),
     /// Its roster has so many whom nobody here knows.
     Strangers(usize),
     /// Its transcript has another decision for this number, and names those who signed both.

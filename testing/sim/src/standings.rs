@@ -28,6 +28,7 @@ pub fn standings(world: &World) -> Vec<Standing> {
             expected: rostered
                 && !removed.contains(&chair.player)
                 && !chair.wishes.away
+                && !world.is_reigned()
                 && !world.is_misled(player),
             view: chair.view.clone(),
             cut_off: world.cut_off(&picture),
@@ -51,7 +52,8 @@ fn second(
 ) -> Option<Standing> {
     let (chair, first) = (world.second(place)?, first?);
     let member = world.chair(place)?.player;
-    let in_group = first.roster.contains(&member) && !removed.contains(&member) && !world.is_misled(place);
+    let led = world.is_reigned() || world.is_misled(place);
+    let in_group = first.roster.contains(&member) && !removed.contains(&member) && !led;
     Some(Standing {
         process: chair.process(),
         expected: in_group && !chair.wishes.away,

@@ -11,6 +11,8 @@ use folkmoot_base::Service;
 const REST_STEPS: usize = 8;
 /// By then people have approved, and voters have decided.
 const DECIDED_MICROS: u64 = 2_500_000;
+/// In how many of a million schedules a quorum lies in the end.
+const CONSPIRE: u32 = 120_000;
 /// Changes of one field of the charter, one after the other.
 const CIPHERS: [u8; 2] = [8, 9];
 
@@ -45,7 +47,8 @@ pub fn take(schedule: &mut Schedule) {
         let admit = Step::Admit { who, contact: 0, yes: 0xff };
         schedule.steps.push((When::After(rng.range(0, 300_000)), admit));
     }
-    let steps = story(schedule, &mut rng);
+    let mut steps = story(schedule, &mut rng);
+    conspiracy(schedule, &mut steps);
     schedule.steps.extend(clocks(schedule));
     schedule.steps.extend(steps);
     schedule.steps.extend(rest.into_iter().take(REST_STEPS));
@@ -117,6 +120,16 @@ fn liars(schedule: &Schedule) -> Vec<u8> {
         liars.push(if rng.chance(600_000) { 0 } else { player(schedule, &mut rng) });
     }
     liars
+}
+
+/// In a few schedules a quorum begins to lie in the second half.
+fn conspiracy(schedule: &Schedule, steps: &mut Vec<(When, Step)>) {
+    let mut rng = Rng::new(schedule.seed, "takeover quorum", 0);
+    if rng.chance(CONSPIRE) {
+        let half = steps.len() / 2;
+        let at = half.saturating_add(rng.below(half)).min(steps.len());
+        steps.insert(at, (middle(&mut rng), Step::Conspire));
+    }
 }
 
 /// Somebody takes its yes back in this round, and gives it again.

@@ -72,6 +72,7 @@ fn describe(what: &What) -> (&'static str, String) {
         What::Judged(decision, clock) => ("judges", format!("{decision} right at {clock}")),
         What::Liar => ("LIAR", String::new()),
         What::Clock(ahead) => ("clock", ahead.map_or("none".to_owned(), |ahead| format!("{ahead} s ahead"))),
+        What::Hidden(players) => ("hides", format!("{players:?}")),
         What::Strangers(count) => ("strangers", count.to_string()),
         What::Fork(number, liars) => ("fork", format!("at {number}, by {liars:?}")),
         What::OtherLine(other) => ("other", format!("line at player{other}")),

@@ -159,6 +159,8 @@ pub struct World {
     bereft: bool,
     /// Whether there is an attacker with former keys.
     robbed: bool,
+    /// Whether a quorum has begun to lie.
+    reigned: bool,
     /// Who runs a second program: a bit for each player.
     with_seconds: u8,
     thief: Option<Box<dyn Thief>>,
@@ -192,6 +194,7 @@ impl World {
                 })
                 .collect(),
             robbed: schedule.robbed,
+            reigned: false,
             thief: cast.thief(seed).filter(|_| schedule.robbed),
             thief_at: None,
             lines: Lines::default(),

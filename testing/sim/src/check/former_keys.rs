@@ -55,7 +55,8 @@ fn look<'a>(
             if let Some(back) = back.filter(|_| !lines.is_behind(player)) {
                 return Err(format!("{back} was expelled, and is on its roster"));
             }
-            let lost = before.and_then(|before| before.difference(roster).find(|one| !gone.contains(one)));
+            let decided = |one: &Player| gone.contains(one) || lines.hides(player, *one);
+            let lost = before.and_then(|before| before.difference(roster).find(|one| !decided(one)));
             let founder = lost.filter(|one| **one < record.founders);
             founder.map_or(Ok(()), |one| Err(format!("{one} is off its roster, and nobody decided that")))
         }
@@ -78,7 +79,8 @@ mod tests {
     fn ruling(number: u64, name: &str, parent: &str, signers: &[Player], deeds: Vec<Deed>) -> Ruling {
         let electors = (0..4).map(Some).collect();
         let signers = signers.iter().copied().map(Some).collect();
-        Ruling { number, name: name.into(), parent: parent.into(), time: 9, electors, signers, deeds }
+        let (name, parent) = (name.into(), parent.into());
+        Ruling { number, name, parent, time: 9, electors, signers, deeds, clock: None }
     }
 
     fn expels(who: Player, base: u64) -> Deed {
@@ -171,6 +173,21 @@ mod tests {
     }
 
     #[test]
+    fn nobody_has_a_decision_of_the_day_after_tomorrow() {
+        let quorum = (1..4).fold(tale(), |tale, who| tale.add(who, What::Liar));
+        let seen = |time, clock| {
+            let ruling = ruling(1, "a", "0", &[1, 2, 3], Vec::new());
+            What::Ruled(Ruling { time, clock, ..ruling })
+        };
+        let at = |time, clock| quorum.clone().add(0, seen(time, clock));
+        at(90_000, Some(9_000)).holds(&CHECKER);
+        at(190_000, Some(9_000)).broken(&CHECKER);
+        at(190_000, None).holds(&CHECKER);
+        // It had it before its clock went back.
+        at(190_000, Some(189_000)).add(0, seen(190_000, Some(9_000))).holds(&CHECKER);
+    }
+
+    #[test]
     fn an_approval_from_before_an_expulsion_names_nobody_who_is_gone() {
         let list = |base| Deed { about: "field list".into(), names: [3].into(), ..charter(base, 10) };
         let listed = |base| What::Ruled(ruling(3, "c", "b", &[0, 1, 2], vec![list(base)]));
@@ -227,5 +244,6 @@ mod tests {
         let full = || expelled().add(0, What::Roster([0, 1, 5].into()));
         full().add(0, What::Roster([0, 1].into())).holds(&CHECKER);
         full().add(0, What::Roster([0, 5].into())).broken(&CHECKER);
+        full().add(0, What::Hidden([1].into())).add(0, What::Roster([0, 5].into())).holds(&CHECKER);
     }
 }

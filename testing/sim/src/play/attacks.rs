@@ -13,6 +13,11 @@ impl Director<'_> {
         }
     }
 
+    /// As many as decide alone lie from now on.
+    pub(super) fn conspire(&mut self) {
+        self.unmute.extend(self.world.conspire().into_iter().map(|player| (u64::MAX, player)));
+    }
+
     pub(super) fn forge(&mut self, how: Forgery, count: u8) {
         if how == Forgery::Race {
             return self.world.attacker.race(u16::from(count) * 4);

@@ -197,6 +197,8 @@ pub enum Step {
     },
     /// The program of a voter lies about decisions from now on.
     Turn(u8),
+    /// The programs of as many voters as decide alone lie from now on, together.
+    Conspire,
     /// A member takes back each yes to what is open, and says it again.
     Waver(u8),
     /// Nothing, for this many microseconds more.

@@ -47,7 +47,8 @@ pub(crate) struct Actor {
     clerk: Clerk,
     /// What it says besides, if its program can lie; and whether it does.
     pub(super) liar: Option<Liar>,
-    lies: bool,
+    /// Whose programs lie together with this one; empty if it does not.
+    lies: BTreeSet<Player>,
     out: VecDeque<Output>,
     put_out: PutOut,
     /// Whose send was just handed in: the second program's, or the first's.
@@ -98,7 +99,7 @@ impl Actor {
             scribe: Scribe::default(),
             clerk: Clerk::default(),
             liar: None,
-            lies: false,
+            lies: BTreeSet::new(),
             out: VecDeque::new(),
             put_out: PutOut::default(),
             sending: None,
@@ -127,9 +128,10 @@ impl Actor {
     /// A liar says what it has to, once a second.
     fn lie(&mut self, now: Instant, clock: UnixTime, entropy: &mut dyn Entropy) {
         let host = &self.stack.upper.host().member;
-        let Some(liar) = self.liar.as_mut().filter(|_| self.lies) else { return };
+        let Some(liar) = self.liar.as_mut().filter(|_| !self.lies.is_empty()) else { return };
+        let together = self.lies.iter().filter_map(|player| self.names.member(*player)).collect();
         let (party, group, service) = (self.first, self.home, Service::Agreed);
-        for payload in liar.speak(host.transcript(), clock) {
+        for payload in liar.speak(host.transcript(), clock, &together) {
             self.stack.ground.member(now, ToNode::Send { party, group, service, payload }, entropy);
         }
     }
@@ -346,9 +348,9 @@ impl Actor {
                 self.mute.set(step);
                 return None;
             }
-            Command::Lie(lies) => {
-                self.lies = lies;
-                self.mute.set(lies.then_some(Mute::Admission));
+            Command::Lie(together) => {
+                self.lies = together;
+                self.mute.set(Some(Mute::Admission));
                 return None;
             }
             Command::Crooked(how) => {

@@ -11,17 +11,18 @@ use std::collections::BTreeSet;
 /// What it has read already.
 #[derive(Debug, Default)]
 pub(super) struct Clerk {
-    mark: Option<(Digest, usize)>,
+    mark: Option<(Digest, usize, usize)>,
     decisions: BTreeSet<Head>,
     forks: BTreeSet<Head>,
     strangers: usize,
+    hidden: BTreeSet<Player>,
 }
 
 impl Clerk {
     /// What is new.
     pub(super) fn read(&mut self, transcript: &Transcript, names: &Names) -> Vec<What> {
         let line = transcript.line();
-        let mark = (transcript.digest(), line.forks().len());
+        let mark = (transcript.digest(), line.forks().len(), transcript.ahead().len());
         if self.mark.replace(mark) == Some(mark) {
             return Vec::new();
         }
@@ -35,6 +36,11 @@ impl Clerk {
             if self.forks.insert(*theirs) {
                 out.push(What::Fork(theirs.number, all(&fork.liars, names)));
             }
+        }
+        let hidden = names.players(&transcript.hidden());
+        if hidden != self.hidden {
+            self.hidden.clone_from(&hidden);
+            out.push(What::Hidden(hidden));
         }
         let members = transcript.roster().members().keys();
         let strangers = members.filter(|member| names.player(member).is_none()).count();
@@ -61,6 +67,7 @@ fn ruling(transcript: &Transcript, standing: &Standing, names: &Names) -> Ruling
         electors: electors.places.iter().map(|place| names.player(&place.member)).collect(),
         signers: standing.commits.iter().map(|commit| names.player(&commit.voter)).collect(),
         deeds: decision.effects.iter().map(|approved| deed(approved, scheme, names)).collect(),
+        clock: None,
     }
 }
 

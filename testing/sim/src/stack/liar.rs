@@ -1,6 +1,7 @@
 //! A voter that lies about decisions: it signs a proposal of its own in a ballot that it owns, of
 //! whatever time, by approvals that ran out or a holding that nobody approved, and reports it to
-//! all as what it has committed to. Its node and its member do what all others' do.
+//! all as what it has committed to. Those who lie together commit to it, if they are a quorum. Its
+//! node and its member do what all others' do.
 
 use super::kind;
 use crate::rng::Rng;
@@ -9,9 +10,11 @@ use folkmoot_admission::OpenMessage;
 use folkmoot_base::{Blob, Digest, MemberId, UnixTime};
 use folkmoot_identity::{Identity, Verdict};
 use folkmoot_transcript::{
-    Approval, Approved, BallotMessage, Batch, Change, Decision, Effect, Force, Head, Judgement, Promise,
-    Proof, Proposal, STATEMENT_LABEL, SignatureBytes, SignedApproval, Stage, State, Statement, Transcript,
+    Approval, Approved, BallotMessage, Batch, Change, Commit, Decision, Effect, Force, Head, Judgement,
+    Promise, Proof, Proposal, STATEMENT_LABEL, SignatureBytes, SignedApproval, Stage, State, Statement,
+    Transcript,
 };
+use std::collections::BTreeSet;
 
 /// How far the time of what it proposes is ahead, in seconds.
 const AHEAD: [i64; 6] = [0, -200, -200, -900, -40 * 86_400, 2 * 86_400];
@@ -35,8 +38,14 @@ impl Liar {
         Self { me, people, rng: Rng::new(seed, "liar", 0), done: Vec::new() }
     }
 
-    /// What it says now, once for each head after which it has the first ballot.
-    pub(super) fn speak(&mut self, transcript: &Transcript, clock: UnixTime) -> Vec<Bytes> {
+    /// What it says now, once for each head after which it has the first ballot. If those who lie
+    /// with it are a quorum, they all commit to it.
+    pub(super) fn speak(
+        &mut self,
+        transcript: &Transcript,
+        clock: UnixTime,
+        together: &BTreeSet<MemberId>,
+    ) -> Vec<Bytes> {
         let (state, me) = (transcript.state(), self.me.member());
         let alone = state.is_quorum(&[me].into());
         if alone || state.owner(0) != me || self.done.contains(&state.head()) {
@@ -51,12 +60,18 @@ impl Liar {
         }
         let told = BallotMessage::Proposal { proposal: proposal.clone(), judgements: Vec::new() };
         let promises = (1..=LATER).map(|ballot| self.report(state, &proposal, ballot));
-        let all: Vec<BallotMessage> = [told].into_iter().chain(promises).collect();
+        let together: Vec<&Identity> = if state.is_quorum(together) {
+            self.people.iter().filter(|one| together.contains(&one.member())).collect()
+        } else {
+            Vec::new()
+        };
+        let commits = together.into_iter().map(|one| commit(one, state, &proposal));
+        let all: Vec<BallotMessage> = [told].into_iter().chain(promises).chain(commits).collect();
         all.into_iter().map(|message| kind::open(&OpenMessage::Ballot { message })).collect()
     }
 
     fn sign(&self, state: &State, statement: &Statement) -> SignatureBytes {
-        self.me.key().sign_wire(STATEMENT_LABEL, &statement.bytes(&state.group()))
+        sign(&self.me, state, statement)
     }
 
     /// A promise that reports the proposal, with its own judgement, in its own name and in others',
@@ -113,4 +128,15 @@ impl Liar {
         proofs.sort_unstable_by_key(|proof| proof.voter);
         Approved { effect, proofs }
     }
+}
+
+fn sign(who: &Identity, state: &State, statement: &Statement) -> SignatureBytes {
+    who.key().sign_wire(STATEMENT_LABEL, &statement.bytes(&state.group()))
+}
+
+fn commit(who: &Identity, state: &State, proposal: &Proposal) -> BallotMessage {
+    let (parent, report) = (proposal.parent(), proposal.report());
+    let statement = Statement::Commit { parent, ballot: report.ballot, decision: report.decision };
+    let commit = Commit { voter: who.member(), signature: sign(who, state, &statement) };
+    BallotMessage::Commit { parent, report, commit }
 }

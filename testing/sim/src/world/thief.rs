@@ -4,7 +4,7 @@
 use super::{Chair, Event, World};
 use crate::lie::{Lie, door, key_at};
 use crate::machine::{Command, Picture, player_at};
-use crate::record::{Player, What};
+use crate::record::{Player, Ruling, What};
 use bytes::Bytes;
 use folkmoot_base::{Instant, Locator};
 use std::collections::BTreeSet;
@@ -87,9 +87,35 @@ impl World {
         let turns = fresh && self.machine(player).is_some_and(|machine| !machine.is_quorum(&liars));
         if turns {
             self.note_line(player, What::Liar);
-            self.command(player, Command::Lie(true));
+            self.command(player, Command::Lie(liars));
         }
         turns
+    }
+
+    /// As many as decide alone lie together from now on, if somebody is left who does not. Who
+    /// lies.
+    pub fn conspire(&mut self) -> BTreeSet<Player> {
+        let living = self.living();
+        let witness = living.last().and_then(|last| self.machine(*last)).filter(|_| !self.signing);
+        let Some(witness) = witness else { return BTreeSet::new() };
+        let mut liars = BTreeSet::new();
+        let mut rest = living.iter().copied().take(living.len().saturating_sub(1));
+        while !witness.is_quorum(&liars) {
+            let Some(next) = rest.next() else { return BTreeSet::new() };
+            liars.insert(next);
+        }
+        self.reigned = true;
+        for player in liars.clone() {
+            self.note_line(player, What::Liar);
+            self.command(player, Command::Lie(liars.clone()));
+        }
+        liars
+    }
+
+    /// Whether liars have decided alone at some time. Nothing that needs a quorum can be expected
+    /// then.
+    pub fn is_reigned(&self) -> bool {
+        self.reigned
     }
 
     /// Those who have heard of most decisions.
@@ -127,7 +153,15 @@ impl World {
         }
         let Some(chair) = self.chairs.get_mut(usize::from(player)) else { return };
         let Some(machine) = chair.machine.as_mut() else { return };
+        let clock = chair.skew.map(|_| ());
         for what in machine.line() {
+            let what = match what {
+                What::Ruled(ruling) => {
+                    let clock = clock.map(|()| self.clock_of(player).0);
+                    What::Ruled(Ruling { clock, ..ruling })
+                }
+                other => other,
+            };
             self.note_line(player, what);
         }
         let honest = !self.is_misled(player);
