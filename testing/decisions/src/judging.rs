@@ -20,7 +20,7 @@ const KNOWN_SECONDS: u64 = 60;
 pub(crate) struct Watch {
     known: BTreeMap<Digest, u64>,
     gone: BTreeMap<Digest, u64>,
-    at: Option<(Digest, UnixTime, usize)>,
+    at: Option<(Digest, UnixTime, usize, bool)>,
     /// What could be decided at the last look.
     effects: Vec<Approved>,
     holds: BTreeSet<Digest>,
@@ -28,17 +28,29 @@ pub(crate) struct Watch {
 
 impl Node {
     /// What could be decided here: effects, each that stands after those before it, and holdings.
-    fn ready(&self, time: UnixTime) -> (Vec<Approved>, BTreeSet<Digest>) {
+    /// Where the time may go back, what does not stand before the effect that takes it back waits.
+    fn ready(&self, clock: UnixTime, time: UnixTime) -> (Vec<Approved>, BTreeSet<Digest>) {
         let (state, set) = (self.state(), self.set());
         if !set.goes_on(state) {
             return (Vec::new(), BTreeSet::new());
         }
         let holds = set.holdable(state, time);
         let mut batch = Batch { time, holds: holds.iter().copied().collect(), ..Batch::default() };
-        for approved in set.approved(state, time) {
-            batch.effects.push(approved);
-            if state.decide(batch.clone(), |request| set.admit(request)).is_err() {
-                batch.effects.pop();
+        let back = Change::Retime { head: state.head() };
+        let goes_back = |one: &Approved| clock < state.time() && one.effect.change == back;
+        let (back, approved): (Vec<Approved>, Vec<Approved>) =
+            set.approved(state, time).into_iter().partition(goes_back);
+        if !back.is_empty() {
+            batch.time = clock;
+        }
+        batch.effects = back;
+        let mut place = 0;
+        for approved in approved {
+            batch.effects.insert(place, approved);
+            if state.decide(batch.clone(), |request| set.admit(request)).is_ok() {
+                place += 1;
+            } else {
+                batch.effects.remove(place);
             }
         }
         (batch.effects, holds)
@@ -50,14 +62,15 @@ impl Node {
 
     /// Notes what could be decided here.
     pub(crate) fn note_ready(&mut self, seconds: u64) {
-        let Some(time) = self.now(seconds) else { return };
+        let (Some(clock), Some(time)) = (self.clock(seconds), self.now(seconds)) else { return };
         let sides = self.line.forks().values().map(|fork| 1 + usize::from(!fork.coming.is_empty())).sum();
-        let at = Some((self.set().digest(), time, sides));
+        let goes_back = clock < self.state().time();
+        let at = Some((self.set().digest(), time, sides, goes_back));
         if self.watch.at == at {
             return;
         }
         self.watch.at = at;
-        let (effects, holds) = self.ready(time);
+        let (effects, holds) = self.ready(clock, time);
         let effects_named = effects.iter().map(|one| one.effect.subject().digest);
         let names: BTreeSet<Digest> = effects_named.chain(holds.iter().copied()).collect();
         (self.watch.effects, self.watch.holds) = (effects, holds);
