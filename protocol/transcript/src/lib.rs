@@ -70,6 +70,6 @@ pub use ticket::{
 };
 pub use transcript::clock::is_clock;
 pub use transcript::heads::await_head;
-pub use transcript::{ROTATE_LABEL, Skipped, Taken, Transcript};
+pub use transcript::{ROTATE_LABEL, Skipped, Taken, Transcript, Way};
 pub use votes::SignedVotes;
 pub use voucher::{Voucher, VoucherError, Vouching};

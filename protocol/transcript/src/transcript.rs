@@ -11,8 +11,7 @@ mod skip;
 
 use clock::Waiting;
 use papers::Paper;
-pub use skip::Skipped;
-use skip::Walked;
+pub use skip::{Skipped, Way};
 
 use crate::item::{Item, SignedApproval, refusal};
 use crate::proposal::{Claim, STATEMENT_LABEL, Standing};
@@ -90,7 +89,7 @@ pub struct Transcript {
     /// Past as our own clock has raised it, until somebody has said it.
     raised: Option<UnixTime>,
     /// When we last shared a ring, and what we skipped.
-    walked: Walked,
+    way: Way,
 }
 
 impl Transcript {
@@ -112,7 +111,7 @@ impl Transcript {
             ahead: Vec::new(),
             waiting: Waiting::default(),
             raised: None,
-            walked: Walked::default(),
+            way: Way::default(),
         })
     }
 

@@ -135,7 +135,7 @@ impl World<'_> {
         Ok(())
     }
 
-    fn note_decision(&mut self, honest: bool, standing: Standing) -> Result<(), Fault> {
+    pub(crate) fn note_decision(&mut self, honest: bool, standing: Standing) -> Result<(), Fault> {
         let (head, decision) = (standing.head(), &standing.proposal.decision);
         let tried = self.tried.filter(|(tried, _)| *tried == standing.proposal.parent());
         let Some(before) = self.records.states.get(&standing.proposal.parent()).cloned() else {

@@ -75,8 +75,9 @@ impl Node {
 
     /// Asks its clock again about what that has let in.
     pub fn ask_again(&mut self, seconds: u64) {
-        self.asked = true;
-        let Some(clock) = self.sound(seconds) else { return };
+        let clock = self.sound(seconds);
+        self.asked = clock.is_some();
+        let Some(clock) = clock else { return };
         let never = self.is(Danger::LineNeverAsksAgain) || self.is(Danger::LineBeginsLater);
         let (state, set) = self.line.set_mut();
         set.ask_again(state, clock);

@@ -16,11 +16,12 @@ impl World<'_> {
         let keys: Vec<MemberId> = self.stolen.iter().copied().collect();
         let Some(key) = self.dice.pick(&keys).copied() else { return Ok(()) };
         let target = self.dice.roll(self.honest);
-        match self.dice.roll(16) {
+        match self.dice.roll(17) {
             10 | 11 => self.part(&keys, target)?,
             12 => self.late_report(key, target)?,
             13 => self.show_kept(target),
             14 | 15 => self.say_again(target),
+            16 => self.lead(&keys, target)?,
             0 | 1 => self.false_approval(key, target),
             2 => self.early_approval(key, target),
             3 => self.false_commit(key, target)?,
@@ -288,7 +289,7 @@ impl World<'_> {
 
     /// A decision on this state that these keys approve alone, as far as they can; otherwise one
     /// that only holds, or an empty hand.
-    fn some_decision(&mut self, state: &State, keys: &BTreeSet<MemberId>) -> Option<Decision> {
+    pub(crate) fn some_decision(&mut self, state: &State, keys: &BTreeSet<MemberId>) -> Option<Decision> {
         let voters: Vec<MemberId> = state.voters().into_iter().filter(|voter| keys.contains(voter)).collect();
         let later = *self.dice.pick(&[0, 0, DAY / 2, 3 * DAY, 174 * 365 * DAY]).unwrap_or(&0);
         let time = UnixTime((START + self.seconds).max(state.time().0) + later);

@@ -18,6 +18,7 @@ mod parting;
 mod people;
 mod rules;
 mod sides;
+mod skipping;
 mod validity;
 mod week;
 mod wishes;

@@ -60,6 +60,7 @@ enum Rule {
     Drawers,
     SayingAgain,
     Dates,
+    Skipping,
 }
 
 impl Rule {
@@ -90,6 +91,7 @@ impl Rule {
             Self::Drawers => Danger::LineJudgedRests,
             Self::SayingAgain => Danger::AdmissionSaysOnce,
             Self::Dates => Danger::LineAloneUnasked,
+            Self::Skipping => Danger::LineSkipsAnyway,
         }
     }
 }

@@ -15,6 +15,7 @@ impl World<'_> {
             node.side = if place < self.honest { 0 } else { 7 };
         }
         self.put_right();
+        self.let_on();
         for round in 0..160 {
             if round == 80 && self.agree() && self.begun().is_some() {
                 // Whoever has judged something alone is joined when nothing was decided for a day.

@@ -1,9 +1,9 @@
 //! One member's program: its line, its ballots, and what it has heard said.
 
-use crate::clock::is_ahead;
 use crate::contents::Contents;
 use crate::judging::Watch;
 use crate::people::signature;
+use crate::skipping::Rings;
 use crate::wishes::named;
 use folkmoot_base::{Danger, Digest, Instant, MemberId, Mutant, UnixTime};
 use folkmoot_identity::{Charter, Verdict};
@@ -49,6 +49,8 @@ pub struct Node {
     pub(crate) ahead: Vec<Standing>,
     /// Since when it has known what could be decided.
     pub(crate) watch: Watch,
+    /// When it shared rings.
+    pub(crate) rings: Rings,
     /// The keys of this person: the second one is used once the first is rotated.
     keys: [MemberId; 2],
     ballots: Ballots,
@@ -96,6 +98,7 @@ impl Node {
             waiting: BTreeMap::new(),
             ahead: Vec::new(),
             watch: Watch::default(),
+            rings: Rings::default(),
             keys,
             ballots,
             records: BTreeMap::new(),
@@ -346,15 +349,6 @@ impl Node {
         )
     }
 
-    /// Follows a line of which the decisions since its own head are gone.
-    fn skip(&mut self, handovers: &[Standing], last: &Standing, state: State) {
-        let refused = self.line.skip(handovers, last, state).is_err();
-        self.left_behind = refused;
-        if !refused {
-            self.start_anew(Step::Skipped(self.state().head()));
-        }
-    }
-
     /// What is on disk about the new head binds it: it may have been there before.
     pub(crate) fn start_anew(&mut self, step: Step) {
         self.log.push(step);
@@ -397,9 +391,9 @@ impl Node {
         if behind
             && self.ahead.is_empty()
             && let Some((handovers, last)) = other.line.handovers_since(self.state().head().number)
-            && self.sound(seconds).is_none_or(|clock| !is_ahead(&last, clock))
         {
-            self.skip(&handovers, &last, other.state().clone());
+            let shown = (handovers.as_slice(), &last);
+            self.left_behind = !self.follow(shown, other.state().clone(), seconds)?;
         }
         self.learn_sides(other, seconds, contents)?;
         other.set().admits().for_each(|admit| self.take_admit(admit, seconds));

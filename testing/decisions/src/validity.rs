@@ -110,8 +110,10 @@ impl World<'_> {
             let Some(decision) = self.records.decision(head) else { continue };
             let since = line.get(..=back).unwrap_or_default();
             for out in decision.effects.iter().filter_map(|one| expelled(&one.effect.change)) {
-                let wanted =
-                    self.wanted.get(&out).is_some_and(|bases| since.iter().any(|base| bases.contains(base)));
+                // Whoever is led over decisions trusts those who made them.
+                let wanted = since.iter().any(|base| {
+                    self.unseen.contains(base) || self.wanted.get(&out).is_some_and(|one| one.contains(base))
+                });
                 if seen.insert(out) && members.contains_key(&out) && !wanted && !self.lets_in_unasked(state) {
                     return Err(format!("{out} was expelled, and is back unasked"));
                 }

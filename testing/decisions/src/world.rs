@@ -32,6 +32,8 @@ pub struct World<'a> {
     pub(crate) wanted: BTreeMap<MemberId, BTreeSet<Head>>,
     /// Decisions that somebody honest has judged right.
     pub(crate) judged: BTreeSet<Digest>,
+    /// Decisions of liars that nobody was shown in full.
+    pub(crate) unseen: BTreeSet<Head>,
     /// How the clocks are.
     pub(crate) clocks: Clocks,
     /// Where each node was when somebody last looked.
@@ -83,6 +85,7 @@ impl<'a> World<'a> {
             kept: BTreeMap::new(),
             wanted: BTreeMap::new(),
             judged: BTreeSet::new(),
+            unseen: BTreeSet::new(),
             clocks,
             heads,
             tried: None,
@@ -99,7 +102,10 @@ impl<'a> World<'a> {
 
     /// What was seen.
     pub fn tally(&self) -> Tally {
-        self.records.tally()
+        let mut tally = self.records.tally();
+        let refused = self.nodes.iter().take(self.honest).map(|node| node.rings.refused).sum();
+        tally.insert("not led over decisions", refused);
+        tally
     }
 
     /// Some steps, then everybody who is honest meets.
@@ -199,6 +205,7 @@ impl<'a> World<'a> {
                 target.hear(message, seconds, &present, contents)?;
             }
         }
+        self.share_ring(from, to);
         Ok(())
     }
 

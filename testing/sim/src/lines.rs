@@ -9,6 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// For so long somebody may judge what has run out: it had heard of it before.
 const OVER_SECONDS: u64 = 60;
 
+/// A clock that is so far behind the line is none.
+const BEHIND_SECONDS: u64 = 86_400;
+
 /// So far ahead of a clock is the time of no decision that its member has, and a little more.
 const AHEAD_SECONDS: u64 = 86_400 + 60;
 
@@ -25,6 +28,8 @@ struct Known {
     gone: BTreeMap<Player, u64>,
     /// The number of the decision since which each voter has its vote.
     since: BTreeMap<Player, u64>,
+    /// Its time.
+    time: u64,
 }
 
 /// All lines of a record, as far as it was read.
@@ -174,9 +179,12 @@ impl Lines {
         let judged = self.learn(ruling);
         let (number, name) = (ruling.number, &ruling.name);
         let before = self.at.entry(player).or_default().insert(number, name.clone());
-        // A clock that is far behind the line's time is none.
         let first = before.is_none() && !self.put_back.contains(&player) && !self.behind.contains(&player);
-        let late = |clock: u64| ruling.time > clock.saturating_add(AHEAD_SECONDS);
+        let last = self.known.get(&ruling.parent).map_or(0, |parent| parent.time);
+        let late = |clock: u64| {
+            let sound = clock.saturating_add(BEHIND_SECONDS) >= last;
+            sound && ruling.time > clock.saturating_add(AHEAD_SECONDS)
+        };
         match before.filter(|before| before != name) {
             Some(before) => Err(format!("it had decision {number} as {before}, and now as {name}")),
             None if first && ruling.clock.is_some_and(late) => Err(format!(
@@ -230,6 +238,7 @@ impl Lines {
 fn after(parent: &Known, ruling: &Ruling, by_former: bool) -> Known {
     let mut next = parent.clone();
     next.false_line |= by_former;
+    next.time = ruling.time;
     for deed in &ruling.deeds {
         next.stamps.insert(deed.about.clone(), ruling.number);
         next.removed.extend(deed.removes);

@@ -46,47 +46,63 @@ impl Shared {
 
 /// What a member knows of its own way along the line.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Walked {
+pub struct Way {
     /// When it last shared a ring, by its own clock.
     shared: Option<Shared>,
     /// Where it skipped last.
     skipped: Option<Skipped>,
 }
 
-impl Transcript {
-    /// Notes that we share a ring with somebody now: the note, if it is new. One of a clock that
-    /// was ahead is put right by the next one. A clock that is none says nothing: the line's time
-    /// is what is known then. A note that is too old stays until our line goes on: others may have
-    /// been away with us.
-    pub(crate) fn note_ring(&mut self, clock: Option<UnixTime>) -> Option<Vec<u8>> {
-        let (noted, number) = (self.walked.shared, self.state().head().number);
-        let now =
-            self.sound(clock).unwrap_or_else(|| self.time().max(self.last_shared().unwrap_or_default()));
+impl Way {
+    /// Notes that we share a ring with somebody now, by a clock that is not far behind the line:
+    /// whether that is new. A note of a clock that was ahead is put right by the next one. Without a
+    /// clock `time`, the line's, is what is known. A note that is too old stays until our line, of
+    /// `number` decisions now, goes on: others may have been away with us.
+    pub fn note(&mut self, clock: Option<UnixTime>, time: UnixTime, number: u64) -> bool {
+        let noted = self.shared;
+        let now = clock.unwrap_or_else(|| time.max(noted.map_or(UnixTime(0), |noted| noted.at)));
         let keeps = |noted: &Shared| {
             let old = now.0 > noted.until() && noted.number == number;
             old || noted.at.0.abs_diff(now.0) < NOTED_SECONDS
         };
         if noted.as_ref().is_some_and(keeps) {
-            return None;
+            return false;
         }
-        let shared = Shared { at: now, number };
-        self.walked.shared = Some(shared);
-        Some(codec::encode(&shared))
+        self.shared = Some(Shared { at: now, number });
+        true
+    }
+
+    /// Whether it is so long ago that we shared a ring that the decisions since, up to one of
+    /// `time`, need not be here any more: by a clock that is not far behind the line, and by the
+    /// line itself.
+    pub fn may_skip(&self, time: UnixTime, clock: Option<UnixTime>) -> bool {
+        let Some(shared) = self.shared else { return true };
+        let long_ago = |at: UnixTime| at.0 > shared.until();
+        clock.is_some_and(long_ago) && long_ago(time)
+    }
+}
+
+impl Transcript {
+    /// Notes that we share a ring with somebody now: the note, if it is new.
+    pub(crate) fn note_ring(&mut self, clock: Option<UnixTime>) -> Option<Vec<u8>> {
+        let (clock, time, number) = (self.sound(clock), self.time(), self.state().head().number);
+        let new = self.way.note(clock, time, number);
+        self.way.shared.filter(|_| new).map(|shared| codec::encode(&shared))
     }
 
     /// Whether a package may lead on is for our node to say: it knows when it shares a ring.
     pub fn leave_to_node(&mut self) {
-        self.walked.shared = None;
+        self.way.shared = None;
     }
 
     /// When we last shared a ring, by our own clock; none if we never did.
     pub fn last_shared(&self) -> Option<UnixTime> {
-        self.walked.shared.map(|shared| shared.at)
+        self.way.shared.map(|shared| shared.at)
     }
 
     /// What we went on over last without the decisions between.
     pub fn skipped(&self) -> Option<Skipped> {
-        self.walked.skipped
+        self.way.skipped
     }
 
     /// Takes back what a store has of the way along the line.
@@ -97,7 +113,7 @@ impl Transcript {
     ) -> Result<(), ItemError> {
         let shared = shared.map(codec::decode).transpose()?;
         let skipped = skipped.map(codec::decode).transpose()?;
-        self.walked = Walked { shared, skipped };
+        self.way = Way { shared, skipped };
         Ok(())
     }
 
@@ -113,21 +129,13 @@ impl Transcript {
         let taken = next.skip(handovers, last, state, !says)?;
         if !says {
             self.check_time(last.proposal.decision.time, self.sound(clock))?;
-            self.check_skip(last, clock)?;
+            let may = self.way.may_skip(last.proposal.decision.time, self.sound(clock));
+            if !may && !self.state().is(Danger::LineSkipsAnyway) {
+                return Err(ItemError::OneByOne);
+            }
         }
-        next.walked.skipped = Some(Skipped { from: self.state().head(), to: next.state().head() });
+        next.way.skipped = Some(Skipped { from: self.state().head(), to: next.state().head() });
         *self = next;
         Ok(taken)
-    }
-
-    /// `LINE-78`: whether it is so long ago that we shared a ring that the decisions since need not
-    /// be here any more.
-    fn check_skip(&self, last: &Standing, clock: Option<UnixTime>) -> Result<(), ItemError> {
-        let Some(shared) = self.walked.shared.filter(|_| !self.state().is(Danger::LineSkipsAnyway)) else {
-            return Ok(());
-        };
-        let by_clock = self.sound(clock).is_some_and(|clock| clock.0 > shared.until());
-        let by_line = last.proposal.decision.time.0 > shared.until();
-        if by_clock && by_line { Ok(()) } else { Err(ItemError::OneByOne) }
     }
 }

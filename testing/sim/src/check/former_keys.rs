@@ -185,6 +185,10 @@ mod tests {
         at(190_000, None).holds(&CHECKER);
         // It had it before its clock went back.
         at(190_000, Some(189_000)).add(0, seen(190_000, Some(9_000))).holds(&CHECKER);
+        // Its clock went back after it had one, and is none beside that.
+        let next = ruling(2, "b", "a", &[1, 2, 3], Vec::new());
+        let next = What::Ruled(Ruling { time: 190_001, clock: Some(9_000), ..next });
+        at(190_000, Some(189_000)).add(0, next).holds(&CHECKER);
     }
 
     #[test]
