@@ -250,8 +250,8 @@ impl World<'_> {
                 self.check_fork(one, other)?;
             }
             // A thief of its key may have bound it.
-            if one.baseless && !self.stolen.contains(&one.me) {
-                return Err(format!("{} committed to what it has no approvals of", one.me));
+            if let Some(key) = one.baseless.iter().find(|key| !self.stolen.contains(*key)) {
+                return Err(format!("{key} committed to what it has no approvals of"));
             }
             if let Some(honest) = one.accused.iter().find(|accused| !self.stolen.contains(*accused)) {
                 return Err(format!("{honest} is honest and is accused"));

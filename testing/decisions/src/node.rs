@@ -41,8 +41,9 @@ pub struct Node {
     pub fresh: Vec<Signed>,
     /// Decisions that it judged right since somebody last looked.
     pub judged: Vec<Digest>,
-    /// Whether it has committed to a decision without the approvals of what that holds.
-    pub baseless: bool,
+    /// The keys of its by which it has committed to a decision without the approvals of what that
+    /// holds.
+    pub baseless: BTreeSet<MemberId>,
     /// Admissions whose terms have not begun by its clock.
     pub(crate) waiting: BTreeMap<Digest, Admit>,
     /// Decisions that stand on its head, far ahead of its clock.
@@ -94,7 +95,7 @@ impl Node {
             log: Vec::new(),
             fresh: Vec::new(),
             judged: Vec::new(),
-            baseless: false,
+            baseless: BTreeSet::new(),
             waiting: BTreeMap::new(),
             ahead: Vec::new(),
             watch: Watch::default(),
@@ -236,8 +237,8 @@ impl Node {
                     let fresh = record.committed.clone();
                     let before = self.records.insert((self.me, record.parent), record);
                     let known = before.is_some_and(|one| one.committed == fresh);
-                    if let Some(fresh) = fresh.filter(|_| !known) {
-                        self.baseless |= !self.has_approvals(&fresh.decision);
+                    if fresh.is_some_and(|fresh| !known && !self.has_approvals(&fresh.decision)) {
+                        self.baseless.insert(self.me);
                     }
                 }
                 BallotOutput::Send(message) => {
