@@ -64,5 +64,5 @@ pub mod tools {
         Options as OpenOptions, OsEntropy, Running, Sending, Store, Tapped, Timing, UpperStack, addresses,
         in_words, prepare, prepare_with, wall_clock,
     };
-    pub use folkmoot_transport::{is_own, reached_at};
+    pub use folkmoot_transport::{is_own, reached_at, takes_forged};
 }

@@ -8,6 +8,7 @@ use crate::reader::Reader;
 use crate::sockets::{Mouth, hear, receive_buffer, sizes};
 use crate::voice::{SIZES, Voice};
 use crate::{Capacity, Pattern, Secured, Subscription};
+use core::net::Ipv4Addr;
 use core::sync::atomic::{AtomicU32, Ordering};
 use core::time::Duration;
 use folkmoot_base::Instant;
@@ -18,8 +19,9 @@ use folkmoot_pubsub::{
     Address, Channel, Counters, Limits, Packets, Receiver, SELF_TEST_CHANNEL, SELF_TEST_PAYLOAD, TooLong,
 };
 use folkmoot_system::Generation;
+use folkmoot_transport::Changes;
 use std::io;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use tokio::task::JoinHandle;
 
 /// How many messages one signature attests, where batches are signed.
@@ -27,6 +29,9 @@ const ATTESTED_TOGETHER: usize = folkmoot_pubsub::secured::BATCH_MAX / 2;
 /// How long a program tries to hear itself, and how often it speaks meanwhile. As liblcm.
 const SELF_TEST_PATIENCE: Duration = Duration::from_secs(10);
 const SELF_TEST_PAUSE: Duration = Duration::from_millis(100);
+
+/// So often a bus looks for changes itself, where the system does not tell of them.
+const UNTOLD: Duration = Duration::from_secs(1);
 
 /// Why a program cannot take part in a group.
 #[derive(Debug, thiserror::Error)]
@@ -74,7 +79,9 @@ pub enum BusError {
 #[derive(Debug)]
 pub struct Bus {
     address: Address,
-    mouth: Mouth,
+    mouth: Arc<Mouth>,
+    /// Follows the interfaces of this host.
+    watch: JoinHandle<()>,
     hub: Arc<Mutex<Hub>>,
     /// Held while the datagrams of a message leave, so that they stay together.
     voice: Arc<tokio::sync::Mutex<Voice>>,
@@ -154,12 +161,16 @@ impl Bus {
         opener: Option<Shared>,
         management: Option<Box<Management>>,
     ) -> Result<Self, BusError> {
+        // Before it takes its place: no change is missed.
+        let changes = Changes::watch();
         let mouth = Mouth::open(&address).map_err(|error| BusError::LocalSockets { address, error })?;
+        let mouth = Arc::new(mouth);
+        let watch = tokio::spawn(watch(Arc::downgrade(&mouth), changes));
         let (hub, voice) = (Arc::new(Mutex::new(Hub::default())), Arc::new(tokio::sync::Mutex::new(voice)));
         let clock = Clock::start();
         let (management, plain, ear) = (Mutex::new(management), AtomicU32::new(0), Mutex::new(None));
         let ignored = Arc::default();
-        Ok(Self { address, mouth, hub, voice, opener, management, plain, clock, ear, ignored })
+        Ok(Self { address, mouth, watch, hub, voice, opener, management, plain, clock, ear, ignored })
     }
 
     /// Time since it joined.
@@ -169,6 +180,11 @@ impl Bus {
 
     pub(crate) fn at(&self, time: Instant) -> tokio::time::Instant {
         self.clock.at(time)
+    }
+
+    /// Whether this is an address of this host now.
+    pub fn is_own(&self, ip: Ipv4Addr) -> bool {
+        self.mouth.presence().is_own(ip)
     }
 
     /// The port that others hear this program from.
@@ -323,7 +339,8 @@ impl Bus {
                 None => Hearing::Plain(Box::new(Receiver::new(Limits::default()))),
             };
             let (hub, ignored, clock) = (Arc::clone(&self.hub), Arc::clone(&self.ignored), self.clock);
-            let reader = tokio::spawn(Reader { hears, hearing, hub, ignored, clock }.read());
+            let mouth = Arc::clone(&self.mouth);
+            let reader = tokio::spawn(Reader { hears, hearing, hub, ignored, mouth, clock }.read());
             *ear = Some(Ear { reader, bytes });
         }
         Ok(())
@@ -401,8 +418,26 @@ impl Bus {
     }
 }
 
+/// Takes a bus's place in the group anew whenever interfaces, addresses or routes change.
+async fn watch(mouth: Weak<Mouth>, mut changes: io::Result<Changes>) {
+    loop {
+        let heard = match &mut changes {
+            Ok(changes) => changes.next().await,
+            Err(_) => Ok(tokio::time::sleep(UNTOLD).await),
+        };
+        if let Err(error) = heard {
+            changes = Err(error);
+        }
+        match mouth.upgrade() {
+            Some(mouth) => mouth.renew(),
+            None => return,
+        }
+    }
+}
+
 impl Drop for Bus {
     fn drop(&mut self) {
+        self.watch.abort();
         if let Some(ear) = self.ear.lock().unwrap_or_else(PoisonError::into_inner).take() {
             ear.reader.abort();
         }

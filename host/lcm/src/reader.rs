@@ -10,7 +10,7 @@
 use crate::clock::{Clock, since_1970};
 use crate::hearing::Hearing;
 use crate::hub::{Hub, lock};
-use crate::itself::Itself;
+use crate::sockets::Mouth;
 use bytes::Bytes;
 use core::net::{SocketAddr, SocketAddrV4};
 use folkmoot_base::Instant;
@@ -37,11 +37,8 @@ pub(crate) struct Reader {
     pub(crate) hub: Arc<Mutex<Hub>>,
     /// The port of this program, if it does not want to hear itself.
     pub(crate) ignored: Arc<OnceLock<u16>>,
+    pub(crate) mouth: Arc<Mouth>,
     pub(crate) clock: Clock,
-}
-
-fn is_own(itself: &mut Itself, port: u16, from: SocketAddr) -> bool {
-    matches!(from, SocketAddr::V4(from) if itself.said(port, from))
 }
 
 impl Reader {
@@ -55,15 +52,13 @@ impl Reader {
     async fn go_on(&mut self) -> io::Result<()> {
         let mut inbox = Inbox::new(&self.hears, ROOMS)?;
         let (mut rooms, mut turn) = (ROOMS_FIRST, 0_usize);
-        let mut itself = Itself::default();
         loop {
             self.hears.readable().await?;
             let count = self.receive(&mut inbox, rooms);
             rooms = if count < rooms { ROOMS_FIRST } else { ROOMS };
             let (now, time) = (self.clock.now(), since_1970());
             for filled in inbox.filled(count) {
-                let ignored = self.ignored.get();
-                if ignored.is_some_and(|port| is_own(&mut itself, *port, filled.from)) {
+                if self.ignored.get().is_some_and(|port| self.is_own(*port, filled.from)) {
                     continue;
                 }
                 turn = turn.saturating_add(self.take(filled, now, time));
@@ -73,6 +68,13 @@ impl Reader {
                 }
             }
         }
+    }
+
+    /// Whether the socket with this port said it. What a program says comes back to it, because
+    /// others on its host shall hear it, too; and one on another host may have the same port.
+    fn is_own(&self, port: u16, from: SocketAddr) -> bool {
+        let SocketAddr::V4(from) = from else { return false };
+        from.port() == port && self.mouth.presence().is_own(*from.ip())
     }
 
     /// One call to the system; how many rooms it filled.

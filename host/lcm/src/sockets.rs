@@ -1,6 +1,8 @@
 //! The two sockets of a program in a group, set as liblcm sets its own: one speaks, and one hears.
+//! By which interface, [`Presence`] says.
 
 use crate::outgoing::{Outgoing, TOGETHER_MAX};
+use crate::presence::Presence;
 use crate::voice::SIZES;
 use core::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use core::sync::atomic::{AtomicUsize, Ordering};
@@ -28,6 +30,7 @@ const BELOW_BYTES: usize = 28;
 #[derive(Debug)]
 pub(crate) struct Mouth {
     speaks: UdpSocket,
+    presence: Presence,
     group: SocketAddr,
     to: SockAddr,
     /// Longest datagram that may be in a train; 0 if the system takes no trains.
@@ -48,6 +51,8 @@ pub(crate) fn hear(address: &Address) -> io::Result<UdpSocket> {
         tracing::debug!(%error, "the system gives no larger receive buffer");
     }
     hears.bind(&SocketAddr::V4(address.group).into())?;
+    // Linux hands a socket whatever comes to a group that somebody on its host is in.
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
     hears.join_multicast_v4(address.group.ip(), &Ipv4Addr::UNSPECIFIED)?;
     UdpSocket::from_std(hears.into())
 }
@@ -58,16 +63,25 @@ impl Mouth {
         let speaks = new()?;
         speaks.set_multicast_ttl_v4(address.ttl.into())?;
         speaks.set_multicast_loop_v4(true)?;
-        // It need not be in the group to speak to it. If nobody on this host is, the system makes no
-        // copy for this host.
-        #[cfg(not(target_os = "linux"))]
-        speaks.join_multicast_v4(address.group.ip(), &Ipv4Addr::UNSPECIFIED)?;
         // So that the port is known before the first word.
         speaks.bind(&SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0)).into())?;
         let group = SocketAddr::V4(address.group);
         let longest = carried(address).map_or(0, |bytes| bytes.saturating_sub(BELOW_BYTES));
         let (longest, out) = (AtomicUsize::new(longest), tokio::sync::Mutex::default());
-        Ok(Self { speaks: UdpSocket::from_std(speaks.into())?, group, to: group.into(), longest, out })
+        let (speaks, presence) = (UdpSocket::from_std(speaks.into())?, Presence::new(*address));
+        presence.renew(&speaks)?;
+        Ok(Self { speaks, presence, group, to: group.into(), longest, out })
+    }
+
+    /// Takes its place anew: interfaces, addresses or routes of this host changed.
+    pub(crate) fn renew(&self) {
+        if let Err(error) = self.presence.renew(&self.speaks) {
+            tracing::debug!(%error, "no way to the group");
+        }
+    }
+
+    pub(crate) fn presence(&self) -> &Presence {
+        &self.presence
     }
 
     /// Sends the datagrams of one message.
@@ -95,7 +109,15 @@ impl Mouth {
     async fn send_one(&self, packet: &Packet<'_>) -> io::Result<()> {
         let parts = [IoSlice::new(packet.head()), IoSlice::new(packet.data)];
         let send = || send_train(&SockRef::from(&self.speaks), &self.to, &parts, None);
-        self.speaks.async_io(Interest::WRITABLE, send).await
+        match self.speaks.async_io(Interest::WRITABLE, send).await {
+            Err(error) if self.has_moved(&error) => self.speaks.async_io(Interest::WRITABLE, send).await,
+            sent => sent,
+        }
+    }
+
+    /// Whether the interface is gone that it spoke by, and it speaks by another one now.
+    fn has_moved(&self, error: &io::Error) -> bool {
+        error.kind() != io::ErrorKind::WouldBlock && self.presence.follow(&self.speaks).unwrap_or(false)
     }
 
     async fn send_all(&self, out: &Outgoing) -> io::Result<()> {
@@ -105,6 +127,7 @@ impl Mouth {
             match self.speaks.async_io(Interest::WRITABLE, send).await {
                 // From now on one by one.
                 Err(error) if takes_no_trains(&error) => self.longest.store(0, Ordering::Relaxed),
+                Err(error) if self.has_moved(&error) => {}
                 sent => return sent,
             }
         }
@@ -116,7 +139,10 @@ impl Mouth {
             messages.get(sent..).zip(to.get(sent..)).filter(|(rest, _)| !rest.is_empty())
         {
             let send = || send_several(&SockRef::from(&self.speaks), to, rest, None);
-            let count = self.speaks.async_io(Interest::WRITABLE, send).await?;
+            let count = match self.speaks.async_io(Interest::WRITABLE, send).await {
+                Err(error) if self.has_moved(&error) => continue,
+                count => count?,
+            };
             sent = sent.saturating_add(count.max(1));
         }
         Ok(())
@@ -206,7 +232,7 @@ pub(crate) fn receive_buffer(hears: &UdpSocket) -> io::Result<usize> {
     SockRef::from(hears).recv_buffer_size()
 }
 
-fn new() -> io::Result<socket2::Socket> {
+pub(crate) fn new() -> io::Result<socket2::Socket> {
     let socket = socket2::Socket::new(Domain::IPV4, Type::DGRAM, Some(Protocol::UDP))?;
     socket.set_nonblocking(true)?;
     Ok(socket)

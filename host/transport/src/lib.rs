@@ -12,6 +12,7 @@
 
 mod arrival;
 mod calls;
+mod changes;
 mod everybody;
 mod faults;
 mod inbox;
@@ -24,11 +25,12 @@ mod udp;
 
 pub use arrival::Arrival;
 pub use calls::{send_several, send_train, takes_no_trains};
+pub use changes::{Changes, way_to};
 pub use everybody::MULTICAST_PORT;
 pub use faults::Faults;
 pub use inbox::{Filled, Inbox};
 pub use memory::Hub;
-pub use own::{is_own, reached_at};
+pub use own::{addresses, is_own, reached_at, takes_forged};
 pub use rooms::{ROOM_BYTES, Room};
 
 use bytes::Bytes;

@@ -23,6 +23,25 @@ pub fn is_own(ip: IpAddr) -> bool {
     ip.is_loopback() || interfaces().any(|one| one == ip)
 }
 
+/// All addresses of this machine, whatever becomes of the interfaces that have them.
+pub fn addresses() -> BTreeSet<IpAddr> {
+    all().map(|(ip, _)| ip).collect()
+}
+
+/// Which setting of this machine lets others speak in the name of its own addresses: with
+/// `accept_local` in that of all, with `route_localnet` in that of 127.0.0.0/8. None if no interface
+/// but loopback has it: the system drops such datagrams then.
+pub fn takes_forged(setting: &str) -> Option<String> {
+    let all = std::fs::read_dir("/proc/sys/net/ipv4/conf").into_iter().flatten().flatten();
+    let names = all.map(|one| one.path().join(setting));
+    let others =
+        names.filter(|path| !path.parent().is_some_and(|of| of.ends_with("lo") || of.ends_with("default")));
+    let mut set = others.filter(|path| std::fs::read(path).is_ok_and(|value| !value.starts_with(b"0")));
+    let path = set.next()?;
+    let interface = path.parent()?.file_name()?.to_string_lossy();
+    Some(format!("net.ipv4.conf.{interface}.{setting}"))
+}
+
 fn among(bound: SocketAddr, all: impl Iterator<Item = IpAddr>) -> Vec<Locator> {
     let fits = |ip: &IpAddr| bound.is_ipv6() || ip.is_ipv4();
     let ranked: BTreeSet<(u8, IpAddr)> = all.filter(fits).filter_map(|ip| Some((rank(ip)?, ip))).collect();
@@ -49,20 +68,26 @@ fn is_unique_local(ip: Ipv6Addr) -> bool {
 }
 
 /// The addresses of interfaces that are up and have a carrier.
-#[cfg(any(target_os = "linux", target_os = "android"))]
 fn interfaces() -> impl Iterator<Item = IpAddr> {
+    all().filter_map(|(ip, works)| works.then_some(ip))
+}
+
+/// The addresses of all interfaces, and whether these are up and have a carrier.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn all() -> impl Iterator<Item = (IpAddr, bool)> {
     use nix::net::if_::InterfaceFlags;
     let works = InterfaceFlags::IFF_UP | InterfaceFlags::IFF_RUNNING;
     let all = nix::ifaddrs::getifaddrs().into_iter().flatten();
-    all.filter(move |one| one.flags.contains(works)).filter_map(|one| {
+    all.filter_map(move |one| {
         let address = one.address?;
         let four = address.as_sockaddr_in().map(|at| IpAddr::V4(at.ip()));
-        four.or_else(|| address.as_sockaddr_in6().map(|at| IpAddr::V6(at.ip())))
+        let ip = four.or_else(|| address.as_sockaddr_in6().map(|at| IpAddr::V6(at.ip())))?;
+        Some((ip, one.flags.contains(works)))
     })
 }
 
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
-fn interfaces() -> impl Iterator<Item = IpAddr> {
+fn all() -> impl Iterator<Item = (IpAddr, bool)> {
     core::iter::empty()
 }
 

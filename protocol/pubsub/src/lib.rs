@@ -27,7 +27,7 @@ mod sequence;
 pub mod typed;
 mod wire;
 
-pub use address::{Address, AddressError};
+pub use address::{Address, AddressError, Interface};
 pub use assembly::{Danger, Limits};
 pub use channel::{CHANNEL_BYTES_MAX, Channel, ChannelError};
 pub use counters::Counters;

@@ -3,16 +3,20 @@
 use super::certify::{Certificate, Certify, Exclude, Root};
 use clap::{Args, Subcommand};
 use folkmoot_lcm::Pattern;
-use folkmoot_pubsub::{Address, Channel};
+use folkmoot_pubsub::{Address, Channel, Interface};
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(crate) struct Lcm {
     /// Where the programs meet: LCM's URL with the multicast group, its port and the TTL. With
-    /// TTL 0 nothing leaves this host [default: udpm://239.255.76.67:7667?ttl=0; with --secured the
-    /// group of the certificate, with TTL 1].
-    #[arg(long, global = true, env = "LCM_DEFAULT_URL", value_name = "URL", value_parser = address)]
+    /// TTL 0 nothing leaves this host [default: $LCM_DEFAULT_URL, or else
+    /// udpm://239.255.76.67:7667?ttl=0; with --secured the group of the certificate, with TTL 1].
+    #[arg(long, global = true, value_name = "URL", value_parser = address)]
     pub(crate) lcm_url: Option<Address>,
+    /// The network interface that it speaks and listens by, as in eth0 [default: the one that the
+    /// routes of this host name].
+    #[arg(long, global = true, value_name = "NAME", value_parser = interface)]
+    pub(crate) interface: Option<Interface>,
     #[command(subcommand)]
     pub(crate) command: LcmCommand,
 }
@@ -166,6 +170,10 @@ pub(crate) struct Bridge {
 }
 
 fn address(text: &str) -> Result<Address, String> {
+    text.parse().map_err(|error: folkmoot_pubsub::AddressError| error.to_string())
+}
+
+fn interface(text: &str) -> Result<Interface, String> {
     text.parse().map_err(|error: folkmoot_pubsub::AddressError| error.to_string())
 }
 

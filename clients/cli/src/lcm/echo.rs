@@ -1,19 +1,20 @@
 //! `folkmoot lcm echo`
 
+use super::meeting::Meeting;
 use super::{Place, failed, losses, lost};
 use crate::args::lcm::Echo;
 use crate::exit::{Exit, Failure};
 use crate::show::{data, many_of};
 use folkmoot_lcm::{Capacity, Pattern};
-use folkmoot_pubsub::{Address, Channel};
+use folkmoot_pubsub::Channel;
 use serde_json::json;
 
-pub(super) async fn run(url: Option<Address>, echo: &Echo, json: bool) -> Result<(), Failure> {
+pub(super) async fn run(at: Meeting, echo: &Echo, json: bool) -> Result<(), Failure> {
     let Echo { from, to, secured, seconds, count } = echo;
     if from == to {
         return Err(Failure::new(Exit::Usage, "an echo on the channel that it hears would never end"));
     }
-    let place = Place::listen(url, secured, json).await?;
+    let place = Place::listen(at, secured, json).await?;
     let bus = place.bus();
     let mut subscription = bus.subscribe(only(from)?, Capacity::default()).map_err(failed)?;
     let mut end = Box::pin(place.end(*seconds));

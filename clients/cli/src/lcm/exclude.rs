@@ -1,8 +1,9 @@
 //! `folkmoot lcm exclude`: a certificate counts no more, and all others agree on new keys.
 
+use super::failed;
+use super::meeting::Meeting;
 use super::papers::{RootFolder, create, read_certificate, wrong};
 use super::sealed::groups;
-use super::{HOME_TTL, failed};
 use crate::args::certify::Exclude;
 use crate::exit::{Exit, Failure};
 use crate::show::{data, visible};
@@ -17,7 +18,7 @@ use std::time::Duration;
 const TIMES: usize = 5;
 const PAUSE: Duration = Duration::from_millis(100);
 
-pub(super) async fn run(url: Option<Address>, command: &Exclude, json: bool) -> Result<(), Failure> {
+pub(super) async fn run(at: Meeting, command: &Exclude, json: bool) -> Result<(), Failure> {
     let root = RootFolder::open(&command.root)?;
     let der = read_certificate(&command.certificate)?;
     let claim = Claim::from_der(&der).map_err(|error| wrong(&command.certificate, &error))?;
@@ -33,8 +34,8 @@ pub(super) async fn run(url: Option<Address>, command: &Exclude, json: bool) -> 
     root.exclude(sender.get(), &der)?;
     let mut published = Vec::new();
     if command.now {
-        let known = groups(&claim).map(|group| Address { group, ttl: HOME_TTL, receive_buffer: None });
-        for address in url.map_or_else(|| known.collect(), |url| vec![url]) {
+        let known = groups(&claim).map(|group| at.home(group));
+        for address in at.url.map_or_else(|| known.collect(), |url| vec![at.on(url)]) {
             publish(&address, &statement).await?;
             published.push(address.to_string());
         }

@@ -1,11 +1,11 @@
 //! `folkmoot lcm log`
 
+use super::meeting::Meeting;
 use super::{Place, failed, losses, lost};
 use crate::args::lcm::Log;
 use crate::exit::{Exit, Failure};
 use crate::show::{data, many_of};
 use folkmoot_lcm::{Capacity, Full, Heard, Subscription};
-use folkmoot_pubsub::Address;
 use folkmoot_pubsub::log::Event;
 use serde_json::json;
 use std::fs::{File, OpenOptions};
@@ -29,8 +29,8 @@ struct Recording {
     room: Vec<u8>,
 }
 
-pub(super) async fn run(url: Option<Address>, log: Log, json: bool) -> Result<(), Failure> {
-    let place = Place::listen(url, &log.secured, json).await?;
+pub(super) async fn run(at: Meeting, log: Log, json: bool) -> Result<(), Failure> {
+    let place = Place::listen(at, &log.secured, json).await?;
     let bus = place.bus();
     let mut subscription = bus.subscribe(log.wanted.channel.clone(), WAITING).map_err(failed)?;
     let end = place.end(log.wanted.seconds);

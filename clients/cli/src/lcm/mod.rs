@@ -18,6 +18,7 @@ mod echo;
 mod exclude;
 mod generate;
 mod log;
+mod meeting;
 mod papers;
 mod play;
 mod reading;
@@ -32,6 +33,7 @@ use folkmoot::tools::in_words;
 use folkmoot_lcm::{Bus, BusError, Subscription};
 use folkmoot_pubsub::secured::Refused;
 use folkmoot_pubsub::{Address, Channel};
+use meeting::Meeting;
 use sealed::Sealed;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -41,18 +43,19 @@ const HOME_TTL: u8 = 1;
 
 /// `folkmoot lcm`
 pub(crate) async fn lcm(lcm: Lcm, json: bool) -> Result<(), Failure> {
-    let Lcm { lcm_url: url, command } = lcm;
+    let Lcm { lcm_url: url, interface, command } = lcm;
+    let at = Meeting { url, interface };
     match command {
-        LcmCommand::Spy(spy) => spy::run(url, spy, json).await,
-        LcmCommand::Log(log) => log::run(url, log, json).await,
-        LcmCommand::Play(play) => play::run(url, play, json).await,
-        LcmCommand::Echo(echo) => echo::run(url, &echo, json).await,
+        LcmCommand::Spy(spy) => spy::run(at, spy, json).await,
+        LcmCommand::Log(log) => log::run(at, log, json).await,
+        LcmCommand::Play(play) => play::run(at, play, json).await,
+        LcmCommand::Echo(echo) => echo::run(at, &echo, json).await,
         LcmCommand::Gen(files) => generate::run(&files, json),
-        LcmCommand::Bridge(bridge) => bridge::run(url, bridge, json).await,
+        LcmCommand::Bridge(bridge) => bridge::run(at, bridge, json).await,
         LcmCommand::Root(root) => certify::root(&root, json),
         LcmCommand::Certify(certify) => certify::certify(&url.unwrap_or_default(), &certify, json),
         LcmCommand::Certificate(certificate) => certify::certificate(&certificate, json),
-        LcmCommand::Exclude(exclude) => exclude::run(url, &exclude, json).await,
+        LcmCommand::Exclude(exclude) => exclude::run(at, &exclude, json).await,
     }
 }
 
@@ -64,19 +67,19 @@ enum Place {
 
 impl Place {
     /// Joins, and waits for the keys if there have to be any.
-    async fn join(url: Option<Address>, secured: &Secured, json: bool) -> Result<Self, Failure> {
+    async fn join(at: Meeting, secured: &Secured, json: bool) -> Result<Self, Failure> {
         let Some(folder) = &secured.secured else {
-            let address = url.unwrap_or_default();
+            let address = at.plain()?;
             return Bus::join(address).map(|bus| Self::Plain(address, Box::new(bus))).map_err(failed);
         };
-        let sealed = Sealed::join(folder, url, &secured.signed).await?;
+        let sealed = Sealed::join(folder, at, &secured.signed).await?;
         sealed.keys(json).await?;
         Ok(Self::Sealed(Box::new(sealed)))
     }
 
     /// The same, and makes sure that this program hears itself.
-    async fn listen(url: Option<Address>, secured: &Secured, json: bool) -> Result<Self, Failure> {
-        let place = Self::join(url, secured, json).await?;
+    async fn listen(at: Meeting, secured: &Secured, json: bool) -> Result<Self, Failure> {
+        let place = Self::join(at, secured, json).await?;
         hears_itself(place.address(), place.bus()).await?;
         Ok(place)
     }

@@ -1,11 +1,11 @@
 //! `folkmoot lcm play`
 
+use super::meeting::Meeting;
 use super::reading::{Next, messages};
 use super::{Place, end};
 use crate::args::lcm::Play;
 use crate::exit::{Exit, Failure};
 use crate::show::{data, many_of};
-use folkmoot_pubsub::Address;
 use serde_json::json;
 use std::fs::File;
 use std::io;
@@ -38,11 +38,11 @@ impl Pace {
     }
 }
 
-pub(super) async fn run(url: Option<Address>, play: Play, json: bool) -> Result<(), Failure> {
+pub(super) async fn run(at: Meeting, play: Play, json: bool) -> Result<(), Failure> {
     let Play { file, channel: wanted, secured, speed } = play;
     let wrong = |error: io::Error| Failure::file(&file, &error);
     let log = File::open(&file).map_err(wrong)?;
-    let place = Place::join(url, &secured, json).await?;
+    let place = Place::join(at, &secured, json).await?;
     let mut end = std::pin::pin!(end(None));
     let mut log = messages(log, wanted);
     let mut pace = Pace { speed, last: None };

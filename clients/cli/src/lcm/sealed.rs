@@ -1,7 +1,8 @@
 //! A command's place in a secured group, by the papers in a folder.
 
+use super::failed;
+use super::meeting::Meeting;
 use super::papers::{CERTIFICATE, KEY, ROOT_CERTIFICATE, read_certificate, read_key, wrong};
-use super::{HOME_TTL, failed};
 use crate::exit::{Exit, Failure};
 use crate::progress::Progress;
 use crate::show::visible;
@@ -37,17 +38,13 @@ pub(super) struct Sealed {
 
 impl Sealed {
     /// Joins by the papers in `folder`. The keys come later.
-    pub(super) async fn join(
-        folder: &Path,
-        url: Option<Address>,
-        signed: &[Channel],
-    ) -> Result<Self, Failure> {
+    pub(super) async fn join(folder: &Path, at: Meeting, signed: &[Channel]) -> Result<Self, Failure> {
         let [root, own, key] = [ROOT_CERTIFICATE, CERTIFICATE, KEY].map(|name| folder.join(name));
         let (root_der, own_der) = (read_certificate(&root)?, read_certificate(&own)?);
         let judge = Root::from_der(&root_der).map_err(|error| wrong(&root, &error))?;
         let permit = judge.permit(&own_der, wall_clock(), 0).map_err(|error| wrong(&own, &error))?;
         let claim = Claim::from_der(&own_der).map_err(|error| wrong(&own, &error))?;
-        let address = address(url, &claim, &own)?;
+        let address = address(at, &claim, &own)?;
         let domain = Domain::group(address.group.into());
         let domain = domain.map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
         let sender = permit.sender(&domain).ok_or_else(|| Failure::bug("the certificate lost its group"))?;
@@ -124,18 +121,18 @@ pub(super) fn groups(claim: &Claim) -> impl Iterator<Item = SocketAddrV4> {
     })
 }
 
-/// Where the certificate lets this program be: at `url`, or in its one group.
-fn address(url: Option<Address>, claim: &Claim, file: &Path) -> Result<Address, Failure> {
+/// Where the certificate lets this program be: where it was told to, or in its one group.
+fn address(at: Meeting, claim: &Claim, file: &Path) -> Result<Address, Failure> {
     let named: Vec<SocketAddrV4> = groups(claim).collect();
     let list = || named.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let file = file.display();
-    match (url, named.as_slice()) {
-        (Some(url), named) if named.contains(&url.group) => Ok(url),
+    match (at.url, named.as_slice()) {
+        (Some(url), named) if named.contains(&url.group) => Ok(at.on(url)),
         (Some(url), _) => {
             let text = format!("{file} is for {}, not for {}", list(), url.group);
             Err(Failure::new(Exit::Configuration, text))
         }
-        (None, [group]) => Ok(Address { group: *group, ttl: HOME_TTL, receive_buffer: None }),
+        (None, [group]) => Ok(at.home(*group)),
         (None, _) => {
             let text = format!("{file} is for several groups: {}. Name one by its URL", list());
             Err(Failure::new(Exit::Usage, text))

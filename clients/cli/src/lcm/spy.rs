@@ -1,11 +1,12 @@
 //! `folkmoot lcm spy`
 
+use super::meeting::Meeting;
 use super::{Place, failed, losses, lost};
 use crate::args::lcm::Spy;
 use crate::exit::Failure;
 use crate::show::{Paint, data, harmless, line, many, paint, table};
 use folkmoot_lcm::{Bus, Capacity, Heard, Subscription};
-use folkmoot_pubsub::{Address, Channel};
+use folkmoot_pubsub::Channel;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -83,8 +84,8 @@ impl Row {
     }
 }
 
-pub(super) async fn run(url: Option<Address>, spy: Spy, json: bool) -> Result<(), Failure> {
-    let place = Place::listen(url, &spy.secured, json).await?;
+pub(super) async fn run(at: Meeting, spy: Spy, json: bool) -> Result<(), Failure> {
+    let place = Place::listen(at, &spy.secured, json).await?;
     let bus = place.bus();
     let mut subscription = bus.subscribe(spy.wanted.channel, Capacity::default()).map_err(failed)?;
     let mut end = Box::pin(place.end(spy.wanted.seconds));

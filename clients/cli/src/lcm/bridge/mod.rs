@@ -6,12 +6,14 @@
 //! ```
 //! The promise: what plain programs say inside is heard inside of all bridges whose certificates
 //! are for its channel, in the order in which this one heard it, and nothing of it leaves the host
-//! unsealed. Nothing goes round: a bridge does not hear itself, and knows the other bridges between
+//! unsealed. What another host says inside is nobody's word here ([`inside`]). Nothing goes round: a bridge does not hear itself, and knows the other bridges between
 //! the same two groups ([`others`]).
 
+mod inside;
 mod others;
 mod way;
 
+use super::meeting::Meeting;
 use super::sealed::{self, Sealed};
 use super::{end, failed, listen_plainly};
 use crate::args::lcm::Bridge;
@@ -19,6 +21,7 @@ use crate::exit::{Exit, Failure};
 use crate::show::{data, line};
 use folkmoot_lcm::{Bus, Capacity, Full};
 use folkmoot_pubsub::Address;
+use inside::Inside;
 use others::Others;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -33,20 +36,22 @@ const LOOK: Duration = Duration::from_millis(300);
 
 /// Both sides, and what is known of them.
 struct Sides {
+    /// Where the plain programs meet.
+    within: Address,
     inside: Bus,
     outside: Sealed,
     others: Others,
+    heard: Inside,
     ways: Ways,
+    json: bool,
 }
 
-pub(super) async fn run(url: Option<Address>, bridge: Bridge, json: bool) -> Result<(), Failure> {
-    let sides = Arc::new(open(url, &bridge).await?);
+pub(super) async fn run(at: Meeting, bridge: Bridge, json: bool) -> Result<(), Failure> {
+    let sides = Arc::new(open(at, &bridge, json).await?);
     if !json {
         eprintln!(
             "plain inside on {}, sealed outside on {} as sender {}; Ctrl-C ends this",
-            bridge.inside.or(url).unwrap_or_default(),
-            sides.outside.address,
-            sides.outside.sender
+            sides.within, sides.outside.address, sides.outside.sender
         );
     }
     let mut tasks = JoinSet::new();
@@ -77,8 +82,8 @@ pub(super) async fn run(url: Option<Address>, bridge: Bridge, json: bool) -> Res
 }
 
 /// Both sides, if they are where they may be (PUB-68).
-async fn open(url: Option<Address>, bridge: &Bridge) -> Result<Sides, Failure> {
-    let inside = bridge.inside.or(url).unwrap_or_default();
+async fn open(at: Meeting, bridge: &Bridge, json: bool) -> Result<Sides, Failure> {
+    let inside = bridge.inside.map_or_else(|| Meeting { interface: None, ..at }.plain(), Ok)?;
     if inside.ttl > 0 && !bridge.inside_leaves_host {
         let text = format!(
             "inside, on {inside}, plain messages would leave this host, because its TTL is not 0. If that is meant, give --inside-leaves-host"
@@ -88,16 +93,20 @@ async fn open(url: Option<Address>, bridge: &Bridge) -> Result<Sides, Failure> {
     if bridge.outside.is_some_and(|outside| outside.group == inside.group) {
         return Err(same(&inside));
     }
-    let outside = Sealed::join(&bridge.secured, bridge.outside, &bridge.signed).await?;
+    let outside =
+        Sealed::join(&bridge.secured, Meeting { url: bridge.outside, ..at }, &bridge.signed).await?;
     if outside.address.group == inside.group {
         return Err(same(&inside));
     }
-    let (inside, outer) = (listen_plainly(&inside).await?, outside.membership.bus());
+    let within = inside;
+    let (inside, outer) = (listen_plainly(&within).await?, outside.membership.bus());
     outer.self_test().await.map_err(failed)?;
     inside.ignore_itself().map_err(failed)?;
     outer.ignore_itself().map_err(failed)?;
     let others = Others::new(outside.address.group, outside.sender, inside.port().map_err(failed)?);
-    Ok(Sides { inside, outside, others, ways: Ways::default() })
+    let heard = Inside::default();
+    heard.look(json);
+    Ok(Sides { within, inside, outside, others, heard, ways: Ways::default(), json })
 }
 
 fn same(inside: &Address) -> Failure {
@@ -143,7 +152,11 @@ fn tell(sides: &Sides, json: bool) {
     data(json, &counted(sides, &outward, &inward), || {
         let stands_by =
             if sides.others.stands_by() { "\nanother bridge carries: this one stands by" } else { "" };
-        format!("outward: {}\ninward:  {}{stands_by}", outward.words(), inward.words())
+        let foreign = match sides.heard.foreign() {
+            0 => String::new(),
+            count => format!("; {count} not of this host"),
+        };
+        format!("outward: {}{foreign}\ninward:  {}{stands_by}", outward.words(), inward.words())
     });
 }
 
@@ -152,6 +165,7 @@ fn counted(sides: &Sides, outward: &Way, inward: &Way) -> Value {
         "outward": outward.value(),
         "inward": inward.value(),
         "inside": super::counted(&sides.inside),
+        "foreign": sides.heard.foreign(),
         "outside": super::counted(sides.outside.membership.bus()),
         "keys": sealed::value(&sides.outside.membership.keyed()),
         "stands_by": sides.others.stands_by(),

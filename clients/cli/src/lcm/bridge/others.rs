@@ -120,9 +120,14 @@ async fn run(sides: &Sides) -> Result<(), Failure> {
     let mut tick = tokio::time::interval(EVERY);
     loop {
         let new = tokio::select! {
-            _ = tick.tick() => true,
+            _ = tick.tick() => {
+                sides.heard.look(sides.json);
+                true
+            }
             heard = heard.next() => match heard {
-                Some(Heard { payload, from, .. }) => sides.others.hear(&payload, from),
+                Some(Heard { payload, from, .. }) => {
+                    sides.heard.said_here(&sides.inside, from, sides.json) && sides.others.hear(&payload, from)
+                }
                 None => return Ok(()),
             },
         };

@@ -89,7 +89,10 @@ impl Way {
 pub(super) async fn outward(sides: Arc<Sides>, mut heard: Subscription) -> Failure {
     let Ways([way, _]) = &sides.ways;
     while let Some(message) = next(&mut heard, way).await {
-        if stays(&message.channel) || sides.others.stands_by() || sides.others.said(message.from) {
+        if stays(&message.channel) || !sides.heard.said_here(&sides.inside, message.from, sides.json) {
+            continue;
+        }
+        if sides.others.stands_by() || sides.others.said(message.from) {
             continue;
         }
         if !sides.outside.channels.contains(&message.channel) {
