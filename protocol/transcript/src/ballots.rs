@@ -110,6 +110,8 @@ pub struct Ballots {
     lapsed: BTreeMap<Thing, Instant>,
     /// At which version of the set and which time that was noted last.
     watched: Option<(u64, UnixTime)>,
+    /// When it was last looked at.
+    looked: Instant,
     /// Sharings that could be decided although some of their holders have not said whether they
     /// stored them, and since when.
     lacking: BTreeMap<Digest, Instant>,
@@ -147,6 +149,7 @@ impl Ballots {
             known: BTreeMap::new(),
             lapsed: BTreeMap::new(),
             watched: None,
+            looked: Instant(0),
             lacking: BTreeMap::new(),
             began: None,
             stands: false,

@@ -14,6 +14,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// How long something must have been known, or be over, before it is asked for.
 const KNOWN_SECONDS: u64 = 60;
 
+/// What is gone is seen about so soon, and admissions are looked at so often.
+const SOON_SECONDS: u64 = 20;
+
 /// What could be decided here at the last look and since when, and since when what was there before
 /// is gone.
 #[derive(Debug, Default)]
@@ -21,6 +24,8 @@ pub(crate) struct Watch {
     known: BTreeMap<Digest, u64>,
     gone: BTreeMap<Digest, u64>,
     at: Option<(Digest, UnixTime, usize, bool)>,
+    /// When it last looked.
+    looked: u64,
     /// What could be decided at the last look.
     effects: Vec<Approved>,
     holds: BTreeSet<Digest>,
@@ -67,6 +72,7 @@ impl Node {
         let goes_back = clock < self.state().time();
         let at = Some((self.set().digest(), time, sides, goes_back));
         if self.watch.at == at {
+            self.watch.looked = seconds;
             return;
         }
         self.watch.at = at;
@@ -74,20 +80,22 @@ impl Node {
         let effects_named = effects.iter().map(|one| one.effect.subject().digest);
         let names: BTreeSet<Digest> = effects_named.chain(holds.iter().copied()).collect();
         (self.watch.effects, self.watch.holds) = (effects, holds);
-        self.watch.gone.retain(|_, since| seconds - *since <= KNOWN_SECONDS);
+        self.watch.gone.retain(|_, since| seconds - *since <= KNOWN_SECONDS + SOON_SECONDS);
         let gone = self.watch.known.keys().filter(|name| !names.contains(*name)).copied();
         let gone: Vec<Digest> = gone.collect();
         for name in gone {
             self.watch.known.remove(&name);
-            self.watch.gone.insert(name, seconds);
+            self.watch.gone.insert(name, self.watch.looked);
         }
         for name in names {
             self.watch.known.entry(name).or_insert(seconds);
         }
+        self.watch.looked = seconds;
     }
 
     fn was_ready(&self, name: &Digest, seconds: u64) -> bool {
-        let recent = self.watch.gone.get(name).is_some_and(|since| seconds - since <= KNOWN_SECONDS);
+        let recent =
+            self.watch.gone.get(name).is_some_and(|since| seconds - since <= KNOWN_SECONDS + SOON_SECONDS);
         recent || self.watch.known.contains_key(name)
     }
 

@@ -3,9 +3,13 @@
 use super::{Ballots, KNOWN_FOR, Look};
 use crate::state::check_begin;
 use crate::{ADMITS_MAX, Approved, Change, Refusal, Refused};
+use core::time::Duration;
 use folkmoot_base::{Digest, Instant, UnixTime};
 use std::collections::BTreeSet;
 use std::sync::Arc;
+
+/// What can be decided no more is seen about so soon.
+const SOON: Duration = Duration::from_secs(10);
 
 /// Something that a decision may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,8 +26,8 @@ pub(super) enum Thing {
 #[derive(Debug)]
 pub(super) struct Entries {
     version: u64,
-    /// In which minute.
-    minute: u64,
+    /// In which ten seconds.
+    when: u64,
     pub(super) held: BTreeSet<Digest>,
     pub(super) refused: Vec<Refused>,
 }
@@ -33,10 +37,10 @@ impl Ballots {
     pub(super) fn watch(&mut self, look: &Look<'_>) -> bool {
         self.note_lacking(look);
         let at = (look.set.version(), time_of(look));
-        if self.watched != Some(at) {
-            self.watched = Some(at);
+        if self.watched.replace(at) != Some(at) {
             self.note_known(look);
         }
+        self.looked = look.now;
         self.is_due(look) || !self.proposals.is_empty() || !self.promises.is_empty()
     }
 
@@ -48,9 +52,12 @@ impl Ballots {
         let there: BTreeSet<Thing> = effects.chain(holdings).chain(refusals).collect();
         self.lapsed.retain(|thing, since| !there.contains(thing) && is_recent(look, *since));
         for gone in self.known.keys().filter(|thing| !there.contains(thing)) {
+            // Whoever has not looked for a while, asleep perhaps, does not know since when.
+            let asleep = look.now.since(self.looked) > SOON;
+            let since = if asleep { self.looked } else { look.now };
             // As many as can be there at one time: a quorum alone could make more.
             if self.lapsed.len() < ADMITS_MAX {
-                self.lapsed.insert(*gone, look.now);
+                self.lapsed.insert(*gone, since);
             }
         }
         self.known.retain(|thing, _| there.contains(thing));
@@ -64,15 +71,15 @@ impl Ballots {
         self.known.contains_key(thing) || self.lapsed.get(thing).is_some_and(|since| is_recent(look, *since))
     }
 
-    /// What a decision could hold and refuse, worked out once a minute for each version of the set,
-    /// and not at each message. Whether a decision may hold it is asked at its time.
+    /// What a decision could hold and refuse, worked out once in ten seconds for each version of the
+    /// set, and not at each message. Whether a decision may hold it is asked at its time.
     pub(super) fn entries(&mut self, look: &Look<'_>) -> Arc<Entries> {
         let (version, time) = (look.set.version(), time_of(look));
-        let minute = time.0 / KNOWN_FOR.as_secs();
-        let same = |entries: &Arc<Entries>| (entries.version, entries.minute) == (version, minute);
+        let when = time.0 / SOON.as_secs();
+        let same = |entries: &Arc<Entries>| (entries.version, entries.when) == (version, when);
         let entries = self.entries.take().filter(same).unwrap_or_else(|| {
             let (held, refused) = (look.set.holdable(look.state, time), look.set.refusable(look.state));
-            Arc::new(Entries { version, minute, held, refused })
+            Arc::new(Entries { version, when, held, refused })
         });
         self.entries = Some(entries.clone());
         entries

@@ -191,6 +191,36 @@ fn line_67_what_ceased_to_count_more_than_a_minute_ago_is_not_decided() {
     }
 }
 
+/// A machine that was suspended wakes up with what counted when it fell asleep.
+#[test]
+fn line_67_what_ran_out_while_nobody_looked_has_not_just_ceased_to_count() {
+    for (danger, judged) in RULE_AND(Danger::LineCeasedCounts) {
+        let mut group = Group::new(4, 2);
+        let admit = group.ask(5);
+        let effect = Effect::from(field("request_hours", "24"));
+        let end = UnixTime(group.now + 10);
+        group.welcome(&admit, &[]);
+        group.want(&effect, &[]);
+        for (person, subject) in
+            [0, 1, 2].into_iter().flat_map(|one| [(one, admission(admit.request)), (one, effect.subject())])
+        {
+            let yes = group.yes(person, subject);
+            group.take(Approval { expires: end, ..yes });
+        }
+        let yes = [0, 1, 2].map(|one| Approval { expires: end, ..group.yes(one, effect.subject()) });
+        let effects = vec![approved_by(&effect, yes.to_vec())];
+        let holds = group.decide(Batch { holds: vec![admit.request], ..group.batch() }).unwrap();
+        for decision in [holds, later(&group, 0, effects)] {
+            let asleep = |seconds| {
+                let mut voter = without(&group, danger);
+                voter.work(&group, 0);
+                judges(&group, voter, seconds, decision.clone())
+            };
+            assert_eq!((asleep(60), asleep(200)), (1, judged));
+        }
+    }
+}
+
 /// The approvals may be unknown here, and their ends are not.
 #[test]
 fn line_67_approvals_that_ran_out_more_than_a_minute_ago_carry_nothing() {
