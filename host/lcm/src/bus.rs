@@ -182,6 +182,12 @@ impl Bus {
         self.clock.at(time)
     }
 
+    /// Whether there is a network by which the group is reached now. If it is not, what is said is
+    /// refused. A group of TTL 0 is reached on every host.
+    pub fn has_way(&self) -> bool {
+        self.mouth.presence().has_way()
+    }
+
     /// Whether this is an address of this host now.
     pub fn is_own(&self, ip: Ipv4Addr) -> bool {
         self.mouth.presence().is_own(ip)

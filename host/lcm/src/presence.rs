@@ -75,6 +75,11 @@ impl Presence {
         own.addresses.contains(&ip)
     }
 
+    /// Whether there is a way to the group now.
+    pub(crate) fn has_way(&self) -> bool {
+        self.held().way.is_some()
+    }
+
     /// Takes its place anew, for a socket that speaks: interfaces, addresses or routes changed.
     ///
     /// # Errors

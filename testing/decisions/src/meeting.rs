@@ -22,6 +22,10 @@ impl World<'_> {
                 self.work_all(DAY)?;
             }
             self.take_time_back()?;
+            // Whose sets differ gather again.
+            for node in self.nodes.iter_mut().take(self.honest).filter(|node| !node.asked) {
+                node.ask_again(self.seconds);
+            }
             for from in 0..self.honest {
                 for to in (0..self.honest).filter(|to| *to != from) {
                     self.carry(from, to, 100)?;

@@ -131,7 +131,9 @@ impl World {
         if chair.keeps(Thought::Request(other)) {
             return;
         }
-        if chair.shown_requests.insert(other) && chair.wishes.admit.contains(&other) {
+        let wanted = chair.shown_requests.insert(other) && chair.wishes.admit.contains(&other);
+        // Nobody lets a thief in.
+        if wanted && !self.lines.is_stolen(other) {
             self.speak(player, Wish::Approve(other));
         }
     }

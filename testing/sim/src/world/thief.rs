@@ -71,6 +71,7 @@ impl World {
     pub fn waver(&mut self, player: Player) {
         let Some(chair) = self.chair(player) else { return };
         let admits = chair.shown_requests.intersection(&chair.wishes.admit);
+        let admits = admits.filter(|other| !self.lines.is_stolen(**other));
         let expels = chair.shown_proposals.intersection(&chair.wishes.expel);
         let admits = admits.map(|other| [Command::Reject(*other), Command::Approve(*other)]);
         let expels = expels.map(|other| [Command::Reject(*other), Command::Agree(*other)]);

@@ -1,4 +1,5 @@
-//! Who speaks inside: programs of this host, and nobody else (PUB-72, PUB-73).
+//! Who speaks inside: programs of this host, and nobody else (PUB-72, PUB-73). And whether there is
+//! a network outside.
 //!
 //! A group inside does not leave its host, but whoever is on the same network can send to it. A
 //! bridge would seal that, and sign it. So what comes inside counts if its source is an address of
@@ -31,6 +32,8 @@ struct Known {
     /// The setting by which others can use addresses of this host, and those for this host alone.
     forged: Option<String>,
     forged_loopback: Option<String>,
+    /// Whether there was no network outside.
+    cut_off: bool,
 }
 
 impl Known {
@@ -54,6 +57,22 @@ impl Known {
 }
 
 impl Inside {
+    /// Says when the network outside goes and comes.
+    pub(super) fn look_outside(&self, outside: &Bus, json: bool) {
+        let cut_off = !outside.has_way();
+        let before = std::mem::replace(&mut self.known().cut_off, cut_off);
+        match (before, cut_off) {
+            (false, true) => say(
+                json,
+                "no-network",
+                "outside",
+                "there is no network outside: nothing goes over until there is one",
+            ),
+            (true, false) => say(json, "network", "outside", "there is a network outside again"),
+            _ => {}
+        }
+    }
+
     /// Asks the system anew whether others can use addresses of this host.
     pub(super) fn look(&self, json: bool) {
         let [own, loopback] = ["accept_local", "route_localnet"].map(folkmoot::tools::takes_forged);

@@ -122,6 +122,7 @@ async fn run(sides: &Sides) -> Result<(), Failure> {
         let new = tokio::select! {
             _ = tick.tick() => {
                 sides.heard.look(sides.json);
+                sides.heard.look_outside(sides.outside.membership.bus(), sides.json);
                 true
             }
             heard = heard.next() => match heard {
