@@ -131,9 +131,7 @@ impl World {
         if chair.keeps(Thought::Request(other)) {
             return;
         }
-        let wanted = chair.shown_requests.insert(other) && chair.wishes.admit.contains(&other);
-        // Nobody lets a thief in.
-        if wanted && !self.lines.is_stolen(other) {
+        if chair.shown_requests.insert(other) && chair.wishes.admit.contains(&other) {
             self.speak(player, Wish::Approve(other));
         }
     }
@@ -151,6 +149,10 @@ impl World {
     }
 
     fn speak(&mut self, player: Player, wish: Wish) {
+        if matches!(wish, Wish::Approve(other) if self.lines.is_stolen(other)) {
+            // Nobody lets a thief in.
+            return;
+        }
         let at = self.now.saturating_add(self.think());
         let life = self.life(player);
         self.schedule(at, Event::Speak { player, life, wish });

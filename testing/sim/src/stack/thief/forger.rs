@@ -14,8 +14,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// How many strangers it has.
 const STRANGERS: u64 = 2;
-/// How long its approvals last.
-pub(super) const LIFE_SECONDS: u64 = 86_400;
+/// How long its approvals last: so long that nobody's program says them again (ADM-96) before it
+/// has heard what its person took back, as it would have in truth.
+pub(super) const LIFE_SECONDS: u64 = 3 * 86_400;
 /// Most items of one lie.
 const ITEMS_MAX: usize = 60;
 /// From when the identities of its strangers hold, and until when.
