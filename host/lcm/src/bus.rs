@@ -429,7 +429,10 @@ async fn watch(mouth: Weak<Mouth>, mut changes: io::Result<Changes>) {
     loop {
         let heard = match &mut changes {
             Ok(changes) => changes.next().await,
-            Err(_) => Ok(tokio::time::sleep(UNTOLD).await),
+            Err(_) => {
+                tokio::time::sleep(UNTOLD).await;
+                Ok(())
+            }
         };
         if let Err(error) = heard {
             changes = Err(error);

@@ -287,7 +287,9 @@ impl Node {
             // It takes the time back.
             return self.take_ahead(contents);
         }
-        self.apply_now(standing, contents, self.sound(seconds))
+        let applied = self.apply_now(standing, contents, self.sound(seconds));
+        self.ask(seconds);
+        applied
     }
 
     pub(crate) fn apply_now(
