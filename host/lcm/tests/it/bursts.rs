@@ -10,16 +10,16 @@ use std::process::Command;
 
 const PORT: u16 = 17_690;
 
-fn address(test: u16, ttl: u8) -> Address {
+pub(crate) fn address(test: u16, ttl: u8) -> Address {
     format!("udpm://239.255.76.67:{}?ttl={ttl}", PORT + test).parse().unwrap()
 }
 
-fn all(bus: &Bus) -> Subscription {
+pub(crate) fn all(bus: &Bus) -> Subscription {
     let capacity = Capacity { messages: 10_000, ..Capacity::default() };
     bus.subscribe(Pattern::new(".*").unwrap(), capacity).unwrap()
 }
 
-fn ip(line: &str) {
+pub(crate) fn ip(line: &str) {
     assert!(Command::new("ip").args(line.split(' ')).status().unwrap().success(), "{line}");
 }
 

@@ -6,6 +6,7 @@ mod bursts;
 mod heard;
 mod membership;
 mod sealed;
+mod stays;
 mod talk;
 mod typed;
 
