@@ -176,7 +176,7 @@ fn plain_lcm() -> Result<(), String> {
         eprintln!("SKIPPED: no network namespaces can be made here");
         return Ok(());
     }
-    run(&format!("{edge} --program {}", built("folkmoot")))
+    run(&format!("{edge} --program {}", built("folkmoot"))).map(drop)
 }
 
 /// It fetches Debian's liblcm and PyPI's lcm. A machine that cannot have them says so and leaves

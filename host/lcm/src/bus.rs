@@ -345,8 +345,8 @@ impl Bus {
                 None => Hearing::Plain(Box::new(Receiver::new(Limits::default()))),
             };
             let (hub, ignored, clock) = (Arc::clone(&self.hub), Arc::clone(&self.ignored), self.clock);
-            let mouth = Arc::clone(&self.mouth);
-            let reader = tokio::spawn(Reader { hears, hearing, hub, ignored, mouth, clock }.read());
+            let presence = Arc::clone(self.mouth.presence());
+            let reader = tokio::spawn(Reader { hears, hearing, hub, ignored, presence, clock }.read());
             *ear = Some(Ear { reader, bytes });
         }
         Ok(())

@@ -13,6 +13,7 @@
 
 use core::net::Ipv4Addr;
 use folkmoot_pubsub::Address;
+use socket2::{Domain, Protocol, Type};
 use std::collections::BTreeSet;
 use std::io;
 use std::net::IpAddr;
@@ -23,6 +24,14 @@ use tokio::net::UdpSocket;
 /// So often the addresses of this host are asked for at most because somebody else spoke.
 const ASKED_AGAIN: Duration = Duration::from_millis(100);
 
+/// A socket of UDP that waits for nothing.
+pub(crate) fn socket() -> io::Result<socket2::Socket> {
+    let socket = socket2::Socket::new(Domain::IPV4, Type::DGRAM, Some(Protocol::UDP))?;
+    socket.set_nonblocking(true)?;
+    Ok(socket)
+}
+
+/// A program's place in its group.
 #[derive(Debug)]
 pub(crate) struct Presence {
     address: Address,
@@ -65,7 +74,10 @@ impl Presence {
 
     /// Whether this is an address of this host now.
     pub(crate) fn is_own(&self, ip: Ipv4Addr) -> bool {
-        if ip.is_loopback() {
+        // A host that has no other address speaks from none. The system takes that from nobody else,
+        // but in groups that no router carries.
+        let local = self.address.group.ip().octets().starts_with(&[224, 0, 0]);
+        if ip.is_loopback() || (ip.is_unspecified() && !local) {
             return true;
         }
         let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
@@ -146,7 +158,7 @@ mod system {
     }
 
     pub(super) fn anchor(address: &Address, interface: u32) -> io::Result<socket2::Socket> {
-        let anchor = crate::sockets::new()?;
+        let anchor = super::socket()?;
         anchor.join_multicast_v4_n(address.group.ip(), &InterfaceIndexOrAddress::Index(interface))?;
         Ok(anchor)
     }
@@ -174,7 +186,7 @@ mod system {
     }
 
     pub(super) fn anchor(address: &Address, _: u32) -> io::Result<socket2::Socket> {
-        let anchor = crate::sockets::new()?;
+        let anchor = super::socket()?;
         anchor.join_multicast_v4(address.group.ip(), &Ipv4Addr::UNSPECIFIED)?;
         Ok(anchor)
     }

@@ -10,7 +10,7 @@
 use crate::clock::{Clock, since_1970};
 use crate::hearing::Hearing;
 use crate::hub::{Hub, lock};
-use crate::sockets::Mouth;
+use crate::presence::Presence;
 use bytes::Bytes;
 use core::net::{SocketAddr, SocketAddrV4};
 use folkmoot_base::Instant;
@@ -37,7 +37,7 @@ pub(crate) struct Reader {
     pub(crate) hub: Arc<Mutex<Hub>>,
     /// The port of this program, if it does not want to hear itself.
     pub(crate) ignored: Arc<OnceLock<u16>>,
-    pub(crate) mouth: Arc<Mouth>,
+    pub(crate) presence: Arc<Presence>,
     pub(crate) clock: Clock,
 }
 
@@ -74,7 +74,7 @@ impl Reader {
     /// others on its host shall hear it, too; and one on another host may have the same port.
     fn is_own(&self, port: u16, from: SocketAddr) -> bool {
         let SocketAddr::V4(from) = from else { return false };
-        from.port() == port && self.mouth.presence().is_own(*from.ip())
+        from.port() == port && self.presence.is_own(*from.ip())
     }
 
     /// One call to the system; how many rooms it filled.

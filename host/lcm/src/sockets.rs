@@ -2,15 +2,16 @@
 //! By which interface, [`Presence`] says.
 
 use crate::outgoing::{Outgoing, TOGETHER_MAX};
-use crate::presence::Presence;
+use crate::presence::{Presence, socket};
 use crate::voice::SIZES;
 use core::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use core::sync::atomic::{AtomicUsize, Ordering};
 use core::time::Duration;
 use folkmoot_pubsub::{Address, Packet, Packets, Sizes};
 use folkmoot_transport::{send_several, send_train, takes_no_trains};
-use socket2::{Domain, Protocol, SockAddr, SockRef, Type};
+use socket2::{SockAddr, SockRef};
 use std::io::{self, IoSlice};
+use std::sync::Arc;
 use tokio::io::Interest;
 use tokio::net::UdpSocket;
 
@@ -30,7 +31,7 @@ const BELOW_BYTES: usize = 28;
 #[derive(Debug)]
 pub(crate) struct Mouth {
     speaks: UdpSocket,
-    presence: Presence,
+    presence: Arc<Presence>,
     group: SocketAddr,
     to: SockAddr,
     /// Longest datagram that may be in a train; 0 if the system takes no trains.
@@ -41,7 +42,7 @@ pub(crate) struct Mouth {
 
 /// Opens a socket that hears the group. Call it inside a tokio runtime.
 pub(crate) fn hear(address: &Address) -> io::Result<UdpSocket> {
-    let hears = new()?;
+    let hears = socket()?;
     hears.set_reuse_address(true)?;
     // macOS and the BSDs want this, too, before several programs may listen.
     #[cfg(any(target_vendor = "apple", target_os = "freebsd"))]
@@ -60,7 +61,7 @@ pub(crate) fn hear(address: &Address) -> io::Result<UdpSocket> {
 impl Mouth {
     /// Call it inside a tokio runtime.
     pub(crate) fn open(address: &Address) -> io::Result<Self> {
-        let speaks = new()?;
+        let speaks = socket()?;
         speaks.set_multicast_ttl_v4(address.ttl.into())?;
         speaks.set_multicast_loop_v4(true)?;
         // So that the port is known before the first word.
@@ -68,7 +69,7 @@ impl Mouth {
         let group = SocketAddr::V4(address.group);
         let longest = carried(address).map_or(0, |bytes| bytes.saturating_sub(BELOW_BYTES));
         let (longest, out) = (AtomicUsize::new(longest), tokio::sync::Mutex::default());
-        let (speaks, presence) = (UdpSocket::from_std(speaks.into())?, Presence::new(*address));
+        let (speaks, presence) = (UdpSocket::from_std(speaks.into())?, Arc::new(Presence::new(*address)));
         presence.renew(&speaks)?;
         Ok(Self { speaks, presence, group, to: group.into(), longest, out })
     }
@@ -80,7 +81,7 @@ impl Mouth {
         }
     }
 
-    pub(crate) fn presence(&self) -> &Presence {
+    pub(crate) fn presence(&self) -> &Arc<Presence> {
         &self.presence
     }
 
@@ -217,7 +218,7 @@ pub(crate) fn sizes(address: &Address) -> Sizes {
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn carried(address: &Address) -> Option<usize> {
     use nix::sys::socket::{getsockopt, sockopt::IpMtu};
-    let asks = new().ok()?;
+    let asks = socket().ok()?;
     asks.connect(&SocketAddr::V4(address.group).into()).ok()?;
     usize::try_from(getsockopt(&asks, IpMtu).ok()?).ok()
 }
@@ -230,10 +231,4 @@ fn carried(_: &Address) -> Option<usize> {
 /// How large the buffer of what was received is.
 pub(crate) fn receive_buffer(hears: &UdpSocket) -> io::Result<usize> {
     SockRef::from(hears).recv_buffer_size()
-}
-
-pub(crate) fn new() -> io::Result<socket2::Socket> {
-    let socket = socket2::Socket::new(Domain::IPV4, Type::DGRAM, Some(Protocol::UDP))?;
-    socket.set_nonblocking(true)?;
-    Ok(socket)
 }

@@ -29,8 +29,8 @@ pub fn addresses() -> BTreeSet<IpAddr> {
 }
 
 /// Which setting of this machine lets others speak in the name of its own addresses: with
-/// `accept_local` in that of all, with `route_localnet` in that of 127.0.0.0/8. None if no interface
-/// but loopback has it: the system drops such datagrams then.
+/// `accept_local` in that of all, with `route_localnet` in that of 127.0.0.0/8. None if no
+/// interface but loopback has it: the system drops such datagrams then.
 pub fn takes_forged(setting: &str) -> Option<String> {
     let all = std::fs::read_dir("/proc/sys/net/ipv4/conf").into_iter().flatten().flatten();
     let names = all.map(|one| one.path().join(setting));

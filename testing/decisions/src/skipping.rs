@@ -28,8 +28,9 @@ pub(crate) struct Rings {
 impl Node {
     fn share_ring(&mut self, seconds: u64) {
         let (number, time) = (self.state().head().number, self.set().time(self.state()));
-        let clock = self.sound(seconds);
-        self.rings.way.note(clock, time, number);
+        let last = || time.max(self.rings.way.last_shared().unwrap_or_default());
+        let now = self.sound(seconds).unwrap_or_else(last);
+        self.rings.way.note(now, number);
         self.rings.misled |= !self.is_right();
         // Two who were away together know no more for having met.
         let away = |(at, then): (u64, u64)| seconds > at + LIFE_SECONDS && then == number;

@@ -1,7 +1,7 @@
 //! Where a command meets others: what it was told, and what stands in for that.
 //!
-//! Plain commands follow `LCM_DEFAULT_URL`, as LCM's own programs on the host do. It says nothing to
-//! whoever has a certificate, which names a group, and does not disturb commands that speak to
+//! Plain commands follow `LCM_DEFAULT_URL`, as LCM's own programs on the host do. It says nothing
+//! to whoever has a certificate, which names a group, and does not disturb commands that speak to
 //! nobody.
 
 use super::HOME_TTL;

@@ -71,8 +71,8 @@ impl Ballots {
         self.known.contains_key(thing) || self.lapsed.get(thing).is_some_and(|since| is_recent(look, *since))
     }
 
-    /// What a decision could hold and refuse, worked out once in ten seconds for each version of the
-    /// set, and not at each message. Whether a decision may hold it is asked at its time.
+    /// What a decision could hold and refuse, worked out once in ten seconds for each version of
+    /// the set, and not at each message. Whether a decision may hold it is asked at its time.
     pub(super) fn entries(&mut self, look: &Look<'_>) -> Arc<Entries> {
         let (version, time) = (look.set.version(), time_of(look));
         let when = time.0 / SOON.as_secs();

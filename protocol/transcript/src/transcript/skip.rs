@@ -54,22 +54,24 @@ pub struct Way {
 }
 
 impl Way {
-    /// Notes that we share a ring with somebody now, by a clock that is not far behind the line:
-    /// whether that is new. A note of a clock that was ahead is put right by the next one. Without a
-    /// clock `time`, the line's, is what is known. A note that is too old stays until our line, of
-    /// `number` decisions now, goes on: others may have been away with us.
-    pub fn note(&mut self, clock: Option<UnixTime>, time: UnixTime, number: u64) -> bool {
-        let noted = self.shared;
-        let now = clock.unwrap_or_else(|| time.max(noted.map_or(UnixTime(0), |noted| noted.at)));
+    /// Notes that we share a ring with somebody now, as far as we know: whether that is new. A note
+    /// of a clock that was ahead is put right by the next one. One that is too old stays until our
+    /// line, of `number` decisions now, goes on: others may have been away with us.
+    pub fn note(&mut self, now: UnixTime, number: u64) -> bool {
         let keeps = |noted: &Shared| {
             let old = now.0 > noted.until() && noted.number == number;
             old || noted.at.0.abs_diff(now.0) < NOTED_SECONDS
         };
-        if noted.as_ref().is_some_and(keeps) {
+        if self.shared.as_ref().is_some_and(keeps) {
             return false;
         }
         self.shared = Some(Shared { at: now, number });
         true
+    }
+
+    /// When we last shared a ring, by our own clock; none if we never did.
+    pub fn last_shared(&self) -> Option<UnixTime> {
+        self.shared.map(|shared| shared.at)
     }
 
     /// Whether it is so long ago that we shared a ring that the decisions since, up to one of
@@ -83,10 +85,12 @@ impl Way {
 }
 
 impl Transcript {
-    /// Notes that we share a ring with somebody now: the note, if it is new.
+    /// Notes that we share a ring with somebody now: the note, if it is new. A clock that is none
+    /// says nothing: the line's time is what is known then.
     pub(crate) fn note_ring(&mut self, clock: Option<UnixTime>) -> Option<Vec<u8>> {
-        let (clock, time, number) = (self.sound(clock), self.time(), self.state().head().number);
-        let new = self.way.note(clock, time, number);
+        let last = || self.time().max(self.last_shared().unwrap_or_default());
+        let (now, number) = (self.sound(clock).unwrap_or_else(last), self.state().head().number);
+        let new = self.way.note(now, number);
         self.way.shared.filter(|_| new).map(|shared| codec::encode(&shared))
     }
 
@@ -97,7 +101,7 @@ impl Transcript {
 
     /// When we last shared a ring, by our own clock; none if we never did.
     pub fn last_shared(&self) -> Option<UnixTime> {
-        self.way.shared.map(|shared| shared.at)
+        self.way.last_shared()
     }
 
     /// What we went on over last without the decisions between.

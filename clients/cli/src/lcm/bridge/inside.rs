@@ -39,7 +39,11 @@ struct Known {
 impl Known {
     /// The setting because of which this source proves nothing.
     fn forgeable(&self, from: Ipv4Addr) -> Option<&String> {
-        if from.is_loopback() { self.forged_loopback.as_ref() } else { self.forged.as_ref() }
+        match from {
+            _ if from.is_unspecified() => None,
+            _ if from.is_loopback() => self.forged_loopback.as_ref(),
+            _ => self.forged.as_ref(),
+        }
     }
 
     /// Counts what another host said; whether it is time to say so.
@@ -144,6 +148,7 @@ mod tests {
         assert!(known.forgeable(home).is_none() && known.forgeable(here).is_none());
         known.forged = Some("net.ipv4.conf.eth0.accept_local".into());
         assert!(known.forgeable(home).is_none() && known.forgeable(here).is_some());
+        assert!(known.forgeable(Ipv4Addr::UNSPECIFIED).is_none());
         known.forged_loopback = Some("net.ipv4.conf.all.route_localnet".into());
         assert!(known.forgeable(home).is_some());
     }

@@ -6,8 +6,9 @@
 //! ```
 //! The promise: what plain programs say inside is heard inside of all bridges whose certificates
 //! are for its channel, in the order in which this one heard it, and nothing of it leaves the host
-//! unsealed. What another host says inside is nobody's word here ([`inside`]). Nothing goes round: a bridge does not hear itself, and knows the other bridges between
-//! the same two groups ([`others`]).
+//! unsealed. What another host says inside is nobody's word here ([`inside`]). Nothing goes round:
+//! a bridge does not hear itself, and knows the other bridges between the same two groups
+//! ([`others`]).
 
 mod inside;
 mod others;
