@@ -190,7 +190,7 @@ impl Bus {
 
     /// Whether this is an address of this host now.
     pub fn is_own(&self, ip: Ipv4Addr) -> bool {
-        self.mouth.presence().is_own(ip)
+        self.mouth.presence().is_own_now(ip)
     }
 
     /// The port that others hear this program from.

@@ -72,7 +72,7 @@ impl Presence {
         Self { address, held: Mutex::default(), own: Mutex::new(Own::ask()) }
     }
 
-    /// Whether this is an address of this host now.
+    /// Whether this is an address of this host, as far as the system has told us.
     pub(crate) fn is_own(&self, ip: Ipv4Addr) -> bool {
         // A host that has no other address speaks from none. The system takes that from nobody else,
         // but in groups that no router carries.
@@ -85,6 +85,13 @@ impl Presence {
             *own = Own::ask();
         }
         own.addresses.contains(&ip)
+    }
+
+    /// The same at this very moment: an address that was ours a moment ago may be another's.
+    pub(crate) fn is_own_now(&self, ip: Ipv4Addr) -> bool {
+        let unnamed = ip.is_loopback() || ip.is_unspecified();
+        // The system gives a socket no address that is another's, unless somebody allowed that.
+        self.is_own(ip) && (unnamed || std::net::UdpSocket::bind((ip, 0)).is_ok())
     }
 
     /// Whether there is a way to the group now.
