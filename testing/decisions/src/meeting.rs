@@ -5,7 +5,7 @@ use crate::world::{DAY, World};
 use folkmoot_base::UnixTime;
 use folkmoot_identity::Verdict;
 use folkmoot_transcript::{Approved, Batch, Change, Effect, Head, SKEW_SECONDS, Standing, State, Subject};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 impl World<'_> {
     /// Everybody who is honest meets, and the liars are silent: whatever has enough approvals is
@@ -43,14 +43,14 @@ impl World<'_> {
         self.check_settled()
     }
 
+    /// Whether the lines of two have parted, by the history: a quorum that lies can move the time so
+    /// far that neither knows of it any more.
     fn is_forked(&self) -> bool {
-        let mut heads: BTreeMap<u64, BTreeSet<Head>> = BTreeMap::new();
-        for node in self.nodes.iter().take(self.honest) {
-            for standing in node.line.decisions().values() {
-                heads.entry(standing.head().number).or_default().insert(standing.head());
-            }
-        }
-        heads.values().any(|heads| heads.len() > 1)
+        let heads = self.nodes.iter().take(self.honest).map(|node| node.state().head());
+        let lines: Vec<Vec<Head>> = heads.map(|head| self.records.line(&head)).collect();
+        let longest = lines.iter().max_by_key(|line| line.len());
+        let on_it = |line: &Vec<Head>| longest.is_some_and(|longest| longest.ends_with(line));
+        !lines.iter().all(on_it)
     }
 
     /// Whose clock is far behind the line's time takes what decisions wait, and wants that back.
