@@ -43,8 +43,8 @@ impl World<'_> {
         self.check_settled()
     }
 
-    /// Whether the lines of two have parted, by the history: a quorum that lies can move the time so
-    /// far that neither knows of it any more.
+    /// Whether the lines of two have parted, by the history: a quorum that lies can move the time
+    /// so far that neither knows of it any more.
     fn is_forked(&self) -> bool {
         let heads = self.nodes.iter().take(self.honest).map(|node| node.state().head());
         let lines: Vec<Vec<Head>> = heads.map(|head| self.records.line(&head)).collect();
