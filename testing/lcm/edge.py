@@ -34,7 +34,7 @@ import socket, struct, sys, time
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 s.setsockopt(0, socket.IP_MULTICAST_TTL, int(sys.argv[2]))
 if sys.argv[2] == '0':
-    # As liblcm does, so that the system stops it here.
+    # On loopback: whatever leaves is the doing of a bridge.
     s.setsockopt(0, socket.IP_ADD_MEMBERSHIP, socket.inet_aton('%(group)s') + bytes(4))
     s.setsockopt(0, socket.IP_MULTICAST_IF, struct.pack('4s4si', bytes(4), bytes(4), socket.if_nametoindex('lo')))
     s.setsockopt(0, socket.IP_ADD_MEMBERSHIP, struct.pack('4s4si', socket.inet_aton('%(group)s'), bytes(4), socket.if_nametoindex('lo')))

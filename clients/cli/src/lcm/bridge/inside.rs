@@ -83,13 +83,15 @@ impl Inside {
         let mut known = self.known();
         let before = [known.forged.take(), known.forged_loopback.take()];
         let now = [own, loopback];
-        for setting in now.iter().filter(|setting| !before.contains(*setting)).flatten() {
+        let named = now.iter().zip(["its addresses", "127.0.0.0/8"]);
+        let new = named.filter(|(setting, _)| !before.contains(*setting));
+        for (setting, whose) in new.filter_map(|(setting, whose)| Some((setting.as_ref()?, whose))) {
             say(
                 json,
                 "forgeable",
                 setting,
                 &format!(
-                    "{setting} is on: others can speak in the name of this host, so what comes inside is not carried. Turn it off: sysctl {setting}=0"
+                    "{setting} is on: others can speak in the name of this host, so what comes inside from {whose} is not carried. Turn it off: sysctl {setting}=0"
                 ),
             );
         }
@@ -117,7 +119,7 @@ impl Inside {
         false
     }
 
-    /// What came inside and was of no program of this host, for sure.
+    /// How much came inside that may be of no program of this host.
     pub(super) fn foreign(&self) -> u64 {
         self.known().foreign
     }
