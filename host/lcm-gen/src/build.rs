@@ -98,8 +98,12 @@ impl Build {
 }
 
 fn read(file: &Path) -> Result<Source, BuildError> {
-    match std::fs::read_to_string(file) {
-        Ok(text) => Ok(Source { name: file.display().to_string(), text }),
+    match std::fs::read(file) {
+        // A comment may have any bytes. Elsewhere what is no text is refused with its place.
+        Ok(bytes) => {
+            let text = String::from_utf8_lossy(&bytes).into_owned();
+            Ok(Source { name: file.display().to_string(), text })
+        }
         Err(error) => Err(BuildError::LocalFile { file: file.to_owned(), error }),
     }
 }

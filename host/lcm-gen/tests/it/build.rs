@@ -38,3 +38,16 @@ fn what_is_missing_is_named() {
     let error = Build::new().file(&wrong).out(&folder).compile().unwrap_err().to_string();
     assert!(error.starts_with(&format!("{}:2:2: ", wrong.display())), "{error}");
 }
+
+/// lcm-gen does not look at what is in a comment.
+#[test]
+fn a_comment_may_have_any_bytes() {
+    let folder = folder("a_comment_may_have_any_bytes");
+    let file = folder.join("a.lcm");
+    fs::write(&file, b"struct a { double angle; // 0\xb0 is north\n}").unwrap();
+    let written = fs::read_to_string(Build::new().file(&file).out(&folder).compile().unwrap()).unwrap();
+    assert!(written.contains("/// 0\u{fffd} is north"), "{written}");
+    fs::write(&file, b"struct a { double \xb0; }").unwrap();
+    let error = Build::new().file(&file).out(&folder).compile().unwrap_err().to_string();
+    assert!(error.contains("a.lcm:1:19: the character '\u{fffd}' has no meaning here"), "{error}");
+}
