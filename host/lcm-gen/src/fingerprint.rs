@@ -150,6 +150,21 @@ mod tests {
         assert_eq!(found["both"], 0x0f0d_7153_f6bc_6578);
     }
 
+    /// lcm-gen 1.5.3 computes it of the constant's value as the file writes it.
+    #[test]
+    fn a_constant_as_length_counts_as_what_it_is() {
+        let found = fingerprints(
+            "struct named { const int32_t N = 0x10; double x[N]; int8_t y[16]; }
+             struct written { double x[0x10]; int8_t y[16]; }
+             struct decimal { const int8_t N = 16; double x[N]; int8_t y[N]; }
+             struct field { int8_t N; double x[N]; }",
+        );
+        assert_eq!(found["named"], 0x4661_a96e_5018_d6c7);
+        assert_eq!(found["written"], found["named"]);
+        assert_eq!(found["decimal"], 0xd2a3_5ac5_532e_ee3d);
+        assert_eq!(found["field"], 0xae9e_b891_30ac_ae0b);
+    }
+
     #[test]
     fn types_that_are_in_one_another_in_many_ways_take_no_time() {
         let doubled = |number: usize| format!("struct t{} {{ t{number} a; t{number} b; }}", number + 1);

@@ -2,7 +2,7 @@
 //! document.
 //!
 //! ```text
-//! file      = { "package" NAME ";" | "struct" NAME "{" { constant | field } "}" }
+//! file      = { "package" NAME ";" | "struct" NAME "{" { constant | field } "}" [ ";" ] }
 //! constant  = "const" TYPE NAME "=" NUMBER { "," NAME "=" NUMBER } ";"
 //! field     = TYPE NAME { "[" NUMBER | NAME "]" } { "," NAME { "[" ... "]" } } ";"
 //! ```
@@ -11,15 +11,12 @@ use crate::Source;
 use crate::cursor::Cursor;
 use crate::error::{Error, Place};
 use crate::tokens::tokens;
-use crate::tree::{Constant, Dimension, Kind, Member, Name, Primitive, Size, Struct};
+use crate::tree::{Constant, Dimension, Kind, Member, Name, Primitive, Struct};
+use crate::{length, number};
 use std::sync::Arc;
 
 /// Longest file, in bytes.
 const FILE_BYTES_MAX: usize = 1 << 20;
-/// Most dimensions of an array.
-const DIMENSIONS_MAX: usize = 8;
-/// Longest message of LCM, in bytes: no array of fixed length has more elements.
-const ELEMENTS_MAX: u32 = 1 << 28;
 
 /// The types of all files, in their order.
 pub(crate) fn parse(sources: &[Source]) -> Result<Vec<Struct>, Error> {
@@ -69,9 +66,8 @@ impl Parser {
     }
 
     fn structure(&mut self, about: Vec<String>) -> Result<Struct, Error> {
-        let (short, place) = self.cursor.word("the name of the struct")?;
-        is_name(&short, &place)?;
-        let name = Name { package: self.package.clone(), short };
+        let (name, place) = self.cursor.word("the name of the struct")?;
+        let name = self.name(&name, &place)?;
         let mut all = Struct { name, place, about, members: Vec::new(), constants: Vec::new() };
         self.cursor.sign('{')?;
         loop {
@@ -122,39 +118,26 @@ impl Parser {
         if let Some(primitive) = Primitive::of(word) {
             return Ok(Kind::Primitive(primitive));
         }
+        Ok(Kind::Named(self.name(word, place)?))
+    }
+
+    /// A name with its package, which is the file's if the name says none.
+    fn name(&self, word: &str, place: &Place) -> Result<Name, Error> {
         let mut package = parts(word, place)?;
         let short = package.pop().unwrap_or_default();
         if package.is_empty() {
             package.clone_from(&self.package);
         }
-        Ok(Kind::Named(Name { package, short }))
+        Ok(Name { package, short })
     }
 
     fn dimensions(&mut self, all: &Struct) -> Result<Vec<Dimension>, Error> {
         let mut dimensions = Vec::new();
-        let mut elements = 1_u32;
         while self.cursor.takes('[') {
             let (text, place) = self.cursor.word("the length of the array")?;
-            if dimensions.len() >= DIMENSIONS_MAX {
-                return place.wrong(format!("an array has at most {DIMENSIONS_MAX} dimensions"));
-            }
-            let size = if text.starts_with(|c: char| c.is_ascii_digit()) {
-                let size =
-                    integer(&text, 32).and_then(|size| u32::try_from(size).ok()).filter(|size| *size > 0);
-                let Some(size) = size else {
-                    return place.wrong(format!("{text:?} is no length of an array: a number from 1 on is"));
-                };
-                match elements.checked_mul(size).filter(|elements| *elements <= ELEMENTS_MAX) {
-                    Some(product) => elements = product,
-                    None => return place.wrong("the array is longer than any message"),
-                }
-                Size::Fixed(size)
-            } else {
-                is_length(all, &text, &place)?;
-                Size::Field(text.clone())
-            };
+            dimensions.push(length::dimension(all, &text, &place)?);
+            length::is_short(&dimensions, &place)?;
             self.cursor.sign(']')?;
-            dimensions.push(Dimension { text, size });
         }
         Ok(dimensions)
     }
@@ -174,8 +157,10 @@ impl Parser {
             is_free(all, &name, &place)?;
             self.cursor.sign('=')?;
             let (text, at) = self.cursor.word("the value of the constant")?;
-            let value = value(primitive, &text, &at)?;
-            all.constants.push(Constant { primitive, name, place, about: about.clone(), value });
+            let Some(value) = number::value(primitive, &text) else {
+                return at.wrong(format!("{text:?} is no {}, or does not fit in it", primitive.name()));
+            };
+            all.constants.push(Constant { primitive, name, place, about: about.clone(), text, value });
             if !self.cursor.takes(',') {
                 break;
             }
@@ -199,22 +184,7 @@ fn is_free(all: &Struct, name: &str, place: &Place) -> Result<(), Error> {
     }
 }
 
-/// Whether a field before this one can be the length of an array.
-fn is_length(all: &Struct, name: &str, place: &Place) -> Result<(), Error> {
-    is_name(name, place)?;
-    let Some(member) = all.members.iter().find(|member| member.name == name) else {
-        return place.wrong(format!("no field {name} stands before this array, so it cannot be its length"));
-    };
-    let is_integer = matches!(member.kind, Kind::Primitive(primitive) if primitive.is_integer());
-    if is_integer && member.dimensions.is_empty() {
-        return Ok(());
-    }
-    place.wrong(format!(
-        "{name} cannot be the length of an array: only int8_t, int16_t, int32_t and int64_t can"
-    ))
-}
-
-fn is_name(name: &str, place: &Place) -> Result<(), Error> {
+pub(crate) fn is_name(name: &str, place: &Place) -> Result<(), Error> {
     let begins = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
     if begins && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
         return Ok(());
@@ -227,82 +197,4 @@ fn parts(name: &str, place: &Place) -> Result<Vec<String>, Error> {
     let parts: Vec<String> = name.split('.').map(str::to_owned).collect();
     parts.iter().try_for_each(|part| is_name(part, place))?;
     Ok(parts)
-}
-
-/// An integer as C writes it: decimal, 0x and 0 for octal.
-fn integer(text: &str, bits: u32) -> Option<i64> {
-    let (negative, digits) = match text.strip_prefix('-') {
-        Some(digits) => (true, digits),
-        None => (false, text.strip_prefix('+').unwrap_or(text)),
-    };
-    let hex = digits.strip_prefix("0x").or(digits.strip_prefix("0X"));
-    let (digits, radix) = match (hex, digits.strip_prefix('0')) {
-        (Some(hex), _) => (hex, 16),
-        (None, Some(octal)) if !octal.is_empty() => (octal, 8),
-        _ => (digits, 10),
-    };
-    // The sign was taken already.
-    let number =
-        if digits.starts_with(['+', '-']) { None } else { i128::from_str_radix(digits, radix).ok() }?;
-    let number = if negative { number.checked_neg()? } else { number };
-    let bound = 1_i128.checked_shl(bits.saturating_sub(1))?;
-    if (-bound..bound).contains(&number) { i64::try_from(number).ok() } else { None }
-}
-
-fn value(primitive: Primitive, text: &str, place: &Place) -> Result<String, Error> {
-    let value = match primitive.bits() {
-        Some(bits) => integer(text, bits).map(|number| number.to_string()),
-        None => real(primitive, text),
-    };
-    match value {
-        Some(value) => Ok(value),
-        None => place.wrong(format!("{text:?} is no {}, or does not fit in it", primitive.name())),
-    }
-}
-
-fn real(primitive: Primitive, text: &str) -> Option<String> {
-    // Words for infinity are numbers to Rust as well.
-    let is_number = text.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | '+' | '-' | 'e' | 'E'));
-    let number: f64 = text.parse().ok().filter(|number: &f64| is_number && number.is_finite())?;
-    if primitive == Primitive::F64 {
-        return Some(format!("{number:?}"));
-    }
-    #[expect(clippy::cast_possible_truncation, reason = "as the C compiler does with a float")]
-    let short = number as f32;
-    short.is_finite().then(|| format!("{short:?}"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn integers_are_those_of_c() {
-        let told = |text| integer(text, 8);
-        assert_eq!(told("127"), Some(127));
-        assert_eq!(told("-128"), Some(-128));
-        assert_eq!(told("0x7f"), Some(127));
-        assert_eq!(told("-0x80"), Some(-128));
-        assert_eq!(told("010"), Some(8));
-        assert_eq!(told("0"), Some(0));
-        assert_eq!(told("+5"), Some(5));
-        for wrong in ["128", "-129", "08", "0x", "--1", "-", "", "1.0", "1e3", "0x-1", "+-1", "x"] {
-            assert_eq!(told(wrong), None, "{wrong}");
-        }
-        assert_eq!(integer("-0x8000000000000000", 64), Some(i64::MIN));
-        assert_eq!(integer("9223372036854775808", 64), None);
-    }
-
-    #[test]
-    fn reals_are_exact() {
-        let told = |primitive, text| real(primitive, text).unwrap_or_default();
-        assert_eq!(told(Primitive::F64, "3.141592653589793"), "3.141592653589793");
-        assert_eq!(told(Primitive::F64, "5"), "5.0");
-        assert_eq!(told(Primitive::F64, "-1e300"), "-1e300");
-        assert_eq!(told(Primitive::F32, "0.1"), "0.1");
-        for (primitive, wrong) in [(Primitive::F32, "1e39"), (Primitive::F64, "inf"), (Primitive::F64, "nan")]
-        {
-            assert_eq!(told(primitive, wrong), "");
-        }
-    }
 }

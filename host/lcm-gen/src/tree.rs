@@ -1,6 +1,7 @@
 //! What a file defines.
 
 use crate::error::Place;
+use std::fmt;
 
 /// A name in a file: `pose`, or `robot.pose` with its package.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -104,7 +105,7 @@ pub(crate) enum Size {
 /// One dimension of an array.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Dimension {
-    /// As the file writes it; the fingerprint depends on it.
+    /// As the file writes it, or as it writes the constant; the fingerprint depends on it.
     pub(crate) text: String,
     pub(crate) size: Size,
 }
@@ -120,6 +121,23 @@ pub(crate) struct Member {
     pub(crate) dimensions: Vec<Dimension>,
 }
 
+/// What a constant is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Value {
+    Integer(i64),
+    /// As Rust writes it.
+    Real(String),
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Integer(number) => write!(out, "{number}"),
+            Self::Real(number) => out.write_str(number),
+        }
+    }
+}
+
 /// A constant.
 #[derive(Debug, Clone)]
 pub(crate) struct Constant {
@@ -127,8 +145,9 @@ pub(crate) struct Constant {
     pub(crate) name: String,
     pub(crate) place: Place,
     pub(crate) about: Vec<String>,
-    /// As Rust writes it.
-    pub(crate) value: String,
+    /// As the file writes it.
+    pub(crate) text: String,
+    pub(crate) value: Value,
 }
 
 /// A type.

@@ -10,7 +10,7 @@ const WRONG: &[(&str, &str)] = &[
     ("package a", "1:9: the file ends behind this, and ; is missing"),
     ("package 1a;", "1:9: \"1a\" is no name: it has letters, digits and _, and begins with no digit"),
     ("package a..b;", "1:9: \"\" is no name: it has letters, digits and _, and begins with no digit"),
-    ("struct a.b {}", "1:8: \"a.b\" is no name: it has letters, digits and _, and begins with no digit"),
+    ("struct 1.b {}", "1:8: \"1\" is no name: it has letters, digits and _, and begins with no digit"),
     ("struct a {", "1:10: the file ends behind this, and a field or } is missing"),
     ("struct a {\n  int8_t\n}", "3:1: } stands here, and the name of a field is missing"),
     ("struct a { int8_t x }", "1:21: } stands here, and ; is missing"),
@@ -28,35 +28,17 @@ const WRONG: &[(&str, &str)] = &[
         "1:25: no file defines p.b, the type of this field. LCM's own types \
       are int8_t, int16_t, int32_t, int64_t, float, double, string, boolean and byte",
     ),
-    ("struct a { byte x[n]; }", "1:19: no field n stands before this array, so it cannot be its length"),
-    (
-        "struct a { float n; byte x[n]; }",
-        "1:28: n cannot be the length of an array: only int8_t, int16_t, \
-      int32_t and int64_t can",
-    ),
-    (
-        "struct a { int8_t n[2]; byte x[n]; }",
-        "1:32: n cannot be the length of an array: only int8_t, \
-      int16_t, int32_t and int64_t can",
-    ),
-    ("struct a { byte x[0]; }", "1:19: \"0\" is no length of an array: a number from 1 on is"),
-    (
-        "struct a { byte x[3000000000]; }",
-        "1:19: \"3000000000\" is no length of an array: a number from 1 on is",
-    ),
-    (
-        "struct a { byte x[-1]; }",
-        "1:19: \"-1\" is no name: it has letters, digits and _, and begins with no digit",
-    ),
-    ("struct a { byte x[20000][20000]; }", "1:26: the array is longer than any message"),
-    ("struct a { byte x[1][1][1][1][1][1][1][1][1]; }", "1:43: an array has at most 8 dimensions"),
-    ("struct a { byte x[]; }", "1:19: ] stands here, and the length of the array is missing"),
     (
         "struct a { const string x = 1; }",
         "1:18: \"string\" is no type of a constant: int8_t, int16_t, int32_t, \
       int64_t, float and double are",
     ),
     ("struct a { const int8_t x = 128; }", "1:29: \"128\" is no int8_t, or does not fit in it"),
+    (
+        "struct a { const int64_t x = 0xffffffffffffffff; }",
+        "1:30: \"0xffffffffffffffff\" is no int64_t, or does not fit in it",
+    ),
+    ("struct a { const double x = inf; }", "1:29: \"inf\" is no double, or does not fit in it"),
     ("struct a { const float x = 1e39; }", "1:28: \"1e39\" is no float, or does not fit in it"),
     ("struct a { const int8_t x; }", "1:26: ; stands here, and = is missing"),
     (
@@ -85,6 +67,51 @@ const WRONG: &[(&str, &str)] = &[
     ("struct a { byte x: }", "1:18: the character ':' has no meaning here"),
     ("struct a { byte \u{f6}; }", "1:17: the character '\u{f6}' has no meaning here"),
 ];
+
+/// The same of lengths of arrays: files that have them in their second line.
+const LENGTHS: &[(&str, &str)] = &[
+    ("byte x[0];", "2:8: \"0\" is no length of an array: a number from 1 on is"),
+    ("byte x[08];", "2:8: \"08\" is no length of an array: a number from 1 on is"),
+    ("byte x[3q];", "2:8: \"3q\" is no length of an array: a number from 1 on is"),
+    ("byte x[-1];", "2:8: \"-1\" is no name: it has letters, digits and _, and begins with no digit"),
+    ("byte x[b.N];", "2:8: \"b.N\" is no name: it has letters, digits and _, and begins with no digit"),
+    ("byte x[];", "2:8: ] stands here, and the length of the array is missing"),
+    ("byte x[1][1][1][1][1][1][1][1][1];", "2:32: an array has at most 8 dimensions"),
+    ("byte x[268435457];", "2:8: the array is longer than any message"),
+    ("byte x[5000000000];", "2:8: the array is longer than any message"),
+    ("byte x[20000][20000];", "2:15: the array is longer than any message"),
+    ("const int64_t N = 5000000000; byte x[N];", "2:38: the array is longer than any message"),
+    ("const int32_t N = 20000; byte x[2][N][N];", "2:39: the array is longer than any message"),
+    (
+        "const int8_t N = 0; byte x[N];",
+        "2:28: the constant N is 0, which is no length of an array: a number from 1 on is",
+    ),
+    (
+        "const int8_t N = 2, M = -0x3; byte x[N][M];",
+        "2:41: the constant M is -3, which is no length of an array: a number from 1 on is",
+    ),
+    ("const double N = 3; byte x[N];", NO_INTEGER),
+    ("const  float N = 3; byte x[N];", NO_INTEGER),
+    ("/*         */ float n; byte x[n];", "2:31: n cannot be the length of an array: "),
+    ("byte n[2]; byte x[n];", "2:19: n cannot be the length of an array: "),
+    ("byte x[N]; const int8_t N = 3;", UNKNOWN),
+    ("byte x[N]; int8_t N;", UNKNOWN),
+    ("byte x[N];", UNKNOWN),
+    ("byte x[N]; } struct c { const int8_t N = 3;", UNKNOWN),
+];
+const NO_INTEGER: &str =
+    "2:28: N cannot be the length of an array: only int8_t, int16_t, int32_t and int64_t can";
+const UNKNOWN: &str =
+    "2:8: no field or constant N stands before this array in its struct, so it cannot be its length";
+
+#[test]
+fn what_is_no_length_is_told_with_its_place() {
+    for (text, wanted) in LENGTHS {
+        let text = format!("struct b {{ const int8_t N = 3; }} struct a {{\n{text} }}");
+        let told = types(&text).expect_err(&text).to_string();
+        assert!(told.starts_with(&format!("a.lcm:{wanted}")), "{text}: {told}");
+    }
+}
 
 #[test]
 fn what_is_wrong_is_told_with_its_place() {

@@ -59,26 +59,62 @@ fn what_lcm_gen_takes_is_taken() {
         "struct a { const int32_t B=0x10,C=-5; const double D = -.5e-3, E = 5.; }",
         "struct a { /* in */ int8_t /* between */ x /* them */ ; /* all */ }",
         "struct a { int32_t n; a x[n]; a y[n][2]; }",
+        "struct a { const double A = 0x10, B = 010; const float C = -0xF; }",
+        "package p; struct q.r { int8_t x; s y; } struct s { int8_t z; }",
     ] {
         let types = types(text).unwrap_or_else(|error| panic!("{text}: {error}"));
         syn::parse_file(&types).unwrap();
     }
 }
 
+/// `N` and 3 are the same length to lcm-gen, and make the same type.
+#[test]
+fn a_constant_is_a_length() {
+    for (constants, lengths) in [
+        ("const int8_t N = 3;", ["[N]", "[N][2]", "[n][N]", "[N][n]", "[N][N][N]"]),
+        (
+            "const int64_t M = 1, N = 3; const int16_t n2 = 70;",
+            ["[N]", "[N][M]", "[n2]", "[N][n2][n]", "[M]"],
+        ),
+    ] {
+        for kind in ["double", "byte", "string", "boolean", "b"] {
+            let numbers = lengths.map(|text| text.replace("n2", "70").replace('N', "3").replace('M', "1"));
+            let of = |lengths: [&str; 5]| {
+                let field = |(number, length)| format!("{kind} x{number}{length}; ");
+                let fields: String = lengths.into_iter().enumerate().map(field).collect();
+                types(&format!("struct b {{ }} struct a {{ int8_t n; {constants} {fields} }}"))
+            };
+            let (named, written) =
+                (of(lengths).unwrap(), of(numbers.each_ref().map(String::as_str)).unwrap());
+            assert_eq!(named, written, "{kind} {lengths:?}");
+            syn::parse_file(&named).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_struct_may_say_its_package() {
+    let text = types("package p; struct q.r { int8_t x; s y; } struct s { int8_t z; }").unwrap();
+    assert!(text.contains("pub mod q {") && text.contains("const NAME: &'static str = \"q.r\";"), "{text}");
+    assert!(text.contains("pub y: super::p::S,"), "{text}");
+}
+
 fn words() -> impl Strategy<Value = String> {
     let word = prop::sample::select(vec![
-        "struct", "package", "const", "int8_t", "string", "double", "a", "b", "n", "a.b", "{", "}", "[", "]",
-        ";", ",", "=", "1", "-5", "0x1f", "1e5", "n", "// x\n", "/* y */", "\n", "self", "type",
+        "struct", "package", "const", "int8_t", "string", "double", "a", "b", "n", "N", "a.b", "{", "}", "[",
+        "]", ";", ",", "=", "1", "-5", "0x1f", "1e5", "n", "// x\n", "/* y */", "\n", "self", "type",
     ]);
     prop::collection::vec(word, 0..60).prop_map(|words| words.join(" "))
 }
+
+const CONSTANTS: &str = "const int32_t N = 0x7, L = 65;";
 
 /// Files that are right: structs of which each may be in arrays of those before it and of its own.
 fn files() -> impl Strategy<Value = String> {
     let kind = prop::sample::select(vec![
         "int8_t", "byte", "float", "double", "string", "boolean", "t0", "t1", "own",
     ]);
-    let length = prop::sample::select(vec!["[n]", "[m]", "[1]", "[33]", "[70]"]);
+    let length = prop::sample::select(vec!["[n]", "[m]", "[1]", "[33]", "[70]", "[N]", "[L]"]);
     let field = (kind, prop::collection::vec(length, 0..4));
     let structs = prop::collection::vec(prop::collection::vec(field, 0..6), 1..5);
     structs.prop_map(|structs| {
@@ -98,7 +134,7 @@ fn files() -> impl Strategy<Value = String> {
                     kind => format!("{kind} f{number}{lengths}; "),
                 }
             });
-            format!("struct t{own} {{ int16_t n, m; {} }}\n", fields.collect::<String>())
+            format!("struct t{own} {{ int16_t n, m; {CONSTANTS} {} }}\n", fields.collect::<String>())
         });
         written.collect()
     })
