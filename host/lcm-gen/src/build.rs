@@ -97,7 +97,7 @@ impl Build {
     }
 }
 
-fn read(file: &Path) -> Result<Source, BuildError> {
+pub(crate) fn read(file: &Path) -> Result<Source, BuildError> {
     match std::fs::read(file) {
         // A comment may have any bytes. Elsewhere what is no text is refused with its place.
         Ok(bytes) => {

@@ -24,6 +24,7 @@ mod emit;
 mod error;
 mod fingerprint;
 mod length;
+pub mod model;
 mod names;
 mod number;
 mod parse;

@@ -72,13 +72,26 @@ pub trait Typed: Sized {
     /// # Errors
     /// [`DecodeError`].
     fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
-        let mut from = Reader::new(bytes);
-        let got = from.value::<i64>()?.cast_unsigned();
-        if got != Self::FINGERPRINT {
-            return Err(DecodeError::PeerFingerprint { got, wanted: Self::FINGERPRINT });
-        }
-        let message = from.message()?;
-        from.end()?;
-        Ok(message)
+        decode_by(bytes, Self::FINGERPRINT, Reader::message)
     }
+}
+
+/// The message of these bytes, if they have this fingerprint: `read` reads what is behind it. For a
+/// type that is known only when the program runs; for others there is [`Typed::decode`].
+///
+/// # Errors
+/// [`DecodeError`].
+pub fn decode_by<'a, T>(
+    bytes: &'a [u8],
+    wanted: u64,
+    read: impl FnOnce(&mut Reader<'a>) -> Result<T, DecodeError>,
+) -> Result<T, DecodeError> {
+    let mut from = Reader::new(bytes);
+    let got = from.value::<i64>()?.cast_unsigned();
+    if got != wanted {
+        return Err(DecodeError::PeerFingerprint { got, wanted });
+    }
+    let message = read(&mut from)?;
+    from.end()?;
+    Ok(message)
 }

@@ -45,10 +45,16 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// [`DecodeError`].
     pub fn values<T: Fixed>(&mut self, count: impl Into<i64>) -> Result<Vec<T>, DecodeError> {
-        let count = count.into();
+        self.bytes_of::<T>(count.into()).and_then(T::all)
+    }
+
+    /// The bytes of so many of them, not read yet, so that they take no memory (PUB-58).
+    ///
+    /// # Errors
+    /// [`DecodeError::PeerLength`].
+    pub fn bytes_of<T: Fixed>(&mut self, count: i64) -> Result<&'a [u8], DecodeError> {
         let bytes = usize::try_from(count).ok().and_then(|count| count.checked_mul(T::BYTES));
-        let bytes = bytes.and_then(|bytes| self.take(bytes)).ok_or(DecodeError::PeerLength(count))?;
-        T::all(bytes)
+        bytes.and_then(|bytes| self.take(bytes)).ok_or(DecodeError::PeerLength(count))
     }
 
     /// So many of whatever `read` reads (PUB-58, PUB-62).
@@ -80,6 +86,14 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// [`DecodeError`].
     pub fn text(&mut self) -> Result<String, DecodeError> {
+        self.str().map(str::to_owned)
+    }
+
+    /// The same where it stands, so that it takes no memory.
+    ///
+    /// # Errors
+    /// [`DecodeError`].
+    pub fn str(&mut self) -> Result<&'a str, DecodeError> {
         let length = self.value::<i32>()?;
         let length = usize::try_from(length).map_err(|_| DecodeError::PeerText)?;
         let bytes = self.take(length).ok_or(DecodeError::PeerShort)?;
@@ -87,7 +101,7 @@ impl<'a> Reader<'a> {
             return Err(DecodeError::PeerText);
         };
         match core::str::from_utf8(text) {
-            Ok(text) if !text.contains('\0') => Ok(text.into()),
+            Ok(text) if !text.contains('\0') => Ok(text),
             _ => Err(DecodeError::PeerText),
         }
     }
@@ -97,11 +111,22 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// [`DecodeError`].
     pub fn message<T: Typed>(&mut self) -> Result<T, DecodeError> {
+        self.message_by(T::read)
+    }
+
+    /// The same of a type that is known only when the program runs.
+    ///
+    /// # Errors
+    /// [`DecodeError`].
+    pub fn message_by<T>(
+        &mut self,
+        read: impl FnOnce(&mut Self) -> Result<T, DecodeError>,
+    ) -> Result<T, DecodeError> {
         if self.depth >= DEPTH_MAX {
             return Err(DecodeError::PeerDeep);
         }
         self.depth = self.depth.saturating_add(1);
-        let message = T::read(self);
+        let message = read(self);
         self.depth = self.depth.saturating_sub(1);
         message
     }
