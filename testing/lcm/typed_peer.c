@@ -11,9 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "apart_later_t.h"
 #include "folkmoot_test_everything_t.h"
 #include "folkmoot_test_inner_t.h"
+#include "folkmoot_test_lengths_t.h"
 #include "folkmoot_test_node_t.h"
+#include "folkmoot_test_radix_t.h"
+#include "other_dotted_t.h"
 #include "other_stamp_t.h"
 #include "plain_t.h"
 
@@ -33,9 +37,13 @@ typedef int again_t(const uint8_t *data, int length, uint8_t *out, int most);
         return size == told ? size : -1;                                               \
     }
 
+TYPE(apart_later_t)
 TYPE(folkmoot_test_everything_t)
 TYPE(folkmoot_test_inner_t)
+TYPE(folkmoot_test_lengths_t)
 TYPE(folkmoot_test_node_t)
+TYPE(folkmoot_test_radix_t)
+TYPE(other_dotted_t)
 TYPE(other_stamp_t)
 TYPE(plain_t)
 
@@ -46,9 +54,13 @@ static const struct {
     int64_t (*hash)(void);
     again_t *again;
 } types[] = {
+    ENTRY("apart.later_t", apart_later_t),
     ENTRY("folkmoot.test.everything_t", folkmoot_test_everything_t),
     ENTRY("folkmoot.test.inner_t", folkmoot_test_inner_t),
+    ENTRY("folkmoot.test.lengths_t", folkmoot_test_lengths_t),
     ENTRY("folkmoot.test.node_t", folkmoot_test_node_t),
+    ENTRY("folkmoot.test.radix_t", folkmoot_test_radix_t),
+    ENTRY("other.dotted_t", other_dotted_t),
     ENTRY("other.stamp_t", other_stamp_t),
     ENTRY("plain_t", plain_t),
 };

@@ -1,9 +1,9 @@
 """Messages of lcm-gen's types in Python, for typed.py. The same as testing/types/src/main.rs.
 
-typed_peer.py FOLDER fingerprints     prints "TYPE FINGERPRINT" for each
-typed_peer.py FOLDER fixed            writes the value that every language makes by itself
-typed_peer.py FOLDER say SEED COUNT   writes so many drawn values of the type that has everything
-typed_peer.py FOLDER again TYPE       reads messages, and writes each again
+typed_peer.py FOLDER fingerprints [TYPE]...  prints "TYPE FINGERPRINT" for each
+typed_peer.py FOLDER fixed TYPE              writes the value that every language makes by itself
+typed_peer.py FOLDER say TYPE SEED COUNT     writes so many drawn values
+typed_peer.py FOLDER again TYPE              reads messages, and writes each again
 
 FOLDER has what lcm-gen wrote. Messages have their length before them, as u32.
 """
@@ -13,9 +13,10 @@ import random
 import struct
 import sys
 
-# As testing/types has them.
-NAMES = ["everything_t", "inner_t", "node_t", "ping_t", "pong_t"]
-TYPES = [f"folkmoot.test.{name}" for name in NAMES] + ["other.stamp_t", "plain_t"]
+# As testing/types has them, without those whose lengths are not decimal.
+NAMES = ["everything_t", "inner_t", "node_t", "ping_t", "pong_t", "lengths_t"]
+TYPES = [f"folkmoot.test.{name}" for name in NAMES]
+TYPES += ["other.stamp_t", "other.dotted_t", "apart.later_t", "plain_t"]
 
 
 def kind(name):
@@ -78,6 +79,25 @@ def fixed():
     )
 
 
+def fixed_lengths():
+    return made(
+        "folkmoot.test.lengths_t",
+        count=2, position=[1.0, 2.0, -3.5], one=[0.25],
+        many=[number * 11 for number in range(70)],
+        wide=[number * -100_000 for number in range(40)],
+        raw=bytes([1, 2, 255]),
+        matrix=[[row * 3.0 + column for column in range(3)] for row in range(3)],
+        switches=[[True, False], [False, True]],
+        points=[[number, number + 0.5, -number] for number in range(2)],
+        rows=[[row * 10 + column for column in range(2)] for row in range(2)],
+        cube=[[[layer * 100 + row * 10 + column for column in range(2)] for row in range(3)] for layer in range(2)],
+        names=["x", "größe"],
+        pair=[fixed_inner(length) for length in (3, 4)],
+        grid=[[fixed_inner(length) for length in row] for row in ((0, 1), (2, 5))],
+        last=[1, 2, 3, 4, -(2**40)],
+    )
+
+
 class Drawn:
     """Values that a seed decides."""
 
@@ -111,12 +131,27 @@ class Drawn:
     def node(self, depth):
         return node(self.text(), *[self.node(depth - 1) for _ in range(self.random.randrange(depth + 1))])
 
+    def numbers(self, bits, *lengths):
+        return self.array(lambda: self.number(bits), *lengths)
+
+    def lengths(self):
+        count, numbers = self.random.randrange(5), self.numbers
+        return made(
+            "folkmoot.test.lengths_t",
+            count=count, position=self.array(self.real, 3), one=[self.real()], many=numbers(16, 70),
+            wide=numbers(32, 40), raw=self.random.randbytes(3), matrix=self.array(self.real, 3, 3),
+            switches=self.array(self.flag, 2, 2), points=self.array(self.real, count, 3),
+            rows=numbers(32, 2, count), cube=numbers(16, 2, 3, 2), names=self.array(self.text, 2),
+            pair=self.array(self.inner, 2), grid=self.array(self.inner, count, 2), last=numbers(64, 5),
+        )
+
+    def dotted(self):
+        later = made("apart.later_t", name=self.text())
+        return made("other.dotted_t", x=self.number(8), y=self.numbers(8, 2), inner=self.inner(), later=later)
+
     def everything(self):
         n, rows, cols = (self.random.randrange(5) for _ in range(3))
-
-        def numbers(bits, *lengths):
-            return self.array(lambda: self.number(bits), *lengths)
-
+        numbers = self.numbers
         return made(
             "folkmoot.test.everything_t",
             i8=numbers(8), i16=numbers(16), i32=numbers(32), i64=numbers(64), f32=self.real(), f64=self.real(),
@@ -135,6 +170,14 @@ class Drawn:
         )
 
 
+FIXED = {"folkmoot.test.everything_t": fixed, "folkmoot.test.lengths_t": fixed_lengths}
+DRAWN = {
+    "folkmoot.test.everything_t": Drawn.everything,
+    "folkmoot.test.lengths_t": Drawn.lengths,
+    "other.dotted_t": Drawn.dotted,
+}
+
+
 def write(message):
     sys.stdout.buffer.write(struct.pack(">I", len(message)) + message)
 
@@ -150,14 +193,15 @@ def messages():
 def main(folder, command, *words):
     sys.path.insert(0, folder)
     if command == "fingerprints":
-        for name in TYPES:
+        for name in words or TYPES:
             print(name, kind(name)._get_packed_fingerprint().hex())
     elif command == "fixed":
-        write(fixed().encode())
+        write(FIXED[words[0]]().encode())
     elif command == "say":
-        drawn = Drawn(int(words[0]))
-        for _ in range(int(words[1])):
-            write(drawn.everything().encode())
+        name, seed, count = words
+        drawn = Drawn(int(seed))
+        for _ in range(int(count)):
+            write(DRAWN[name](drawn).encode())
     elif command == "again":
         for message in messages():
             write(kind(words[0]).decode(message).encode())

@@ -1,6 +1,6 @@
 //! Values that a seed decides.
 
-use crate::{EverythingT, InnerT, NodeT, StampT};
+use crate::{DottedT, EverythingT, InnerT, LaterT, LengthsT, NodeT, RadixT, StampT};
 
 /// Numbers that look random, the same for the same seed (SplitMix64).
 #[derive(Debug, Clone)]
@@ -121,5 +121,45 @@ impl Draw {
             x: self.i16(),
             v_to: self.i16(),
         }
+    }
+
+    /// A value of the type whose arrays have constants as lengths.
+    pub fn lengths(&mut self) -> LengthsT {
+        let count = usize::try_from(self.below(4)).unwrap();
+        LengthsT {
+            count: i8::try_from(count).unwrap(),
+            position: [(); 3].map(|()| self.f64()),
+            one: [self.f64()],
+            many: self.list(70, Self::i16),
+            wide: [(); 40].map(|()| self.i32()),
+            raw: [(); 3].map(|()| self.i8().cast_unsigned()),
+            matrix: [(); 3].map(|()| [(); 3].map(|()| self.f32())),
+            switches: [(); 2].map(|()| [(); 2].map(|()| self.flag())),
+            points: self.list(count, |draw| [(); 3].map(|()| draw.f64())),
+            rows: self.list(2, |draw| draw.list(count, Self::i32)),
+            cube: [(); 2].map(|()| [(); 3].map(|()| [(); 2].map(|()| self.i16()))),
+            names: self.list(2, Self::text),
+            pair: self.list(2, Self::inner),
+            grid: self.list(count, |draw| draw.list(2, Self::inner)),
+            last: [(); 5].map(|()| self.i64()),
+        }
+    }
+
+    /// A value of the type whose lengths are not decimal.
+    pub fn radix(&mut self) -> RadixT {
+        RadixT {
+            hex: [(); 31].map(|()| self.i8()),
+            octal: [(); 15].map(|()| self.i8()),
+            hex_written: [(); 3].map(|()| self.i16()),
+            octal_written: [(); 8].map(|()| self.i16()),
+            large: self.list(80, Self::f64),
+            grid: [(); 15].map(|()| [(); 2].map(|()| self.i32())),
+        }
+    }
+
+    /// A value of the type that says its package.
+    pub fn dotted(&mut self) -> DottedT {
+        let [x, y, more] = [(); 3].map(|()| self.i8());
+        DottedT { x, y: [y, more], inner: self.inner(), later: LaterT { name: self.text() } }
     }
 }

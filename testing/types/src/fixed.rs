@@ -1,6 +1,6 @@
-//! A value that testing/lcm/typed_peer.py makes, too: from the same words, by other code.
+//! Values that testing/lcm/typed_peer.py makes, too: from the same words, by other code.
 
-use crate::{EverythingT, InnerT, NodeT, StampT};
+use crate::{EverythingT, InnerT, LengthsT, NodeT, StampT};
 
 fn inner(length: i16) -> InnerT {
     InnerT { length, numbers: (0..length).map(|number| number * -3).collect(), last: length % 2 == 0 }
@@ -60,5 +60,26 @@ pub fn fixed() -> EverythingT {
         to: 6,
         x: 7,
         v_to: 8,
+    }
+}
+
+/// The same of the type whose arrays have constants as lengths.
+pub fn lengths() -> LengthsT {
+    LengthsT {
+        count: 2,
+        position: [1.0, 2.0, -3.5],
+        one: [0.25],
+        many: (0..70).map(|number| number * 11).collect(),
+        wide: core::array::from_fn(|number| i32::try_from(number).unwrap() * -100_000),
+        raw: [1, 2, 255],
+        matrix: [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0], [6.0, 7.0, 8.0]],
+        switches: [[true, false], [false, true]],
+        points: vec![[0.0, 0.5, 0.0], [1.0, 1.5, -1.0]],
+        rows: vec![vec![0, 1], vec![10, 11]],
+        cube: [0, 100].map(|layer| [0, 10, 20].map(|row| [layer + row, layer + row + 1])),
+        names: vec!["x".into(), "größe".into()],
+        pair: vec![inner(3), inner(4)],
+        grid: vec![vec![inner(0), inner(1)], vec![inner(2), inner(5)]],
+        last: [1, 2, 3, 4, -(1 << 40)],
     }
 }

@@ -15,12 +15,14 @@ mod types {
 pub mod draw;
 mod fixed;
 
-pub use fixed::fixed;
+pub use fixed::{fixed, lengths};
 pub use types::PlainT;
-pub use types::folkmoot::test::{EverythingT, InnerT, NodeT, PingT, PongT};
-pub use types::other::StampT;
+pub use types::apart::LaterT;
+pub use types::folkmoot::test::{EverythingT, InnerT, LengthsT, NodeT, PingT, PongT, RadixT};
+pub use types::other::{DottedT, StampT};
 
-use folkmoot_pubsub::typed::Typed;
+use draw::Draw;
+use folkmoot_pubsub::typed::{EncodeError, Typed};
 
 /// Bytes of a message, decoded and encoded again.
 ///
@@ -35,7 +37,7 @@ pub fn again<T: Typed>(bytes: &[u8]) -> Result<Vec<u8>, String> {
 pub type Again = fn(&[u8]) -> Result<Vec<u8>, String>;
 
 /// The name in LCM of each type, its fingerprint, and what is done with its bytes.
-pub const ALL: [(&str, u64, Again); 7] = [
+pub const ALL: [(&str, u64, Again); 11] = [
     (EverythingT::NAME, EverythingT::FINGERPRINT, again::<EverythingT>),
     (InnerT::NAME, InnerT::FINGERPRINT, again::<InnerT>),
     (NodeT::NAME, NodeT::FINGERPRINT, again::<NodeT>),
@@ -43,4 +45,19 @@ pub const ALL: [(&str, u64, Again); 7] = [
     (PongT::NAME, PongT::FINGERPRINT, again::<PongT>),
     (StampT::NAME, StampT::FINGERPRINT, again::<StampT>),
     (PlainT::NAME, PlainT::FINGERPRINT, again::<PlainT>),
+    (LengthsT::NAME, LengthsT::FINGERPRINT, again::<LengthsT>),
+    (RadixT::NAME, RadixT::FINGERPRINT, again::<RadixT>),
+    (DottedT::NAME, DottedT::FINGERPRINT, again::<DottedT>),
+    (LaterT::NAME, LaterT::FINGERPRINT, again::<LaterT>),
+];
+
+/// A drawn message of some type.
+pub type Said = fn(&mut Draw) -> Result<Vec<u8>, EncodeError>;
+
+/// The types of which programs exchange messages, and how one is drawn.
+pub const SPOKEN: [(&str, Said); 4] = [
+    (EverythingT::NAME, |draw| draw.everything().encode()),
+    (LengthsT::NAME, |draw| draw.lengths().encode()),
+    (RadixT::NAME, |draw| draw.radix().encode()),
+    (DottedT::NAME, |draw| draw.dotted().encode()),
 ];

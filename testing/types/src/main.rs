@@ -1,16 +1,16 @@
 //! The generated types, for testing/lcm/check.py.
 //!
 //! ```text
-//! folkmoot-types fingerprints      prints "TYPE FINGERPRINT" for each
-//! folkmoot-types fixed             writes the value that every language makes by itself
-//! folkmoot-types say SEED COUNT    writes so many drawn values of the type that has everything
-//! folkmoot-types again TYPE        reads messages, and writes each again
+//! folkmoot-types fingerprints           prints "TYPE FINGERPRINT" for each
+//! folkmoot-types fixed TYPE             writes the value that every language makes by itself
+//! folkmoot-types say TYPE SEED COUNT    writes so many drawn values
+//! folkmoot-types again TYPE             reads messages, and writes each again
 //! ```
 //! Messages on the standard input and output have their length before them, as u32.
 
 use folkmoot_pubsub::typed::Typed as _;
 use folkmoot_types::draw::Draw;
-use folkmoot_types::{ALL, fixed};
+use folkmoot_types::{ALL, EverythingT, LengthsT, SPOKEN, fixed, lengths};
 use std::io::{Read as _, Write as _};
 use std::process::ExitCode;
 
@@ -28,12 +28,15 @@ fn main() -> ExitCode {
 fn run(words: &[&str]) -> Result<(), String> {
     match words {
         ["fingerprints"] => ALL.iter().for_each(|(name, print, _)| println!("{name} {print:016x}")),
-        ["fixed"] => write(&fixed().encode().map_err(|error| error.to_string())?)?,
-        ["say", seed, count] => {
+        ["fixed", EverythingT::NAME] => write(&fixed().encode().map_err(|error| error.to_string())?)?,
+        ["fixed", LengthsT::NAME] => write(&lengths().encode().map_err(|error| error.to_string())?)?,
+        ["say", name, seed, count] => {
+            let known = SPOKEN.iter().find(|(known, _)| known == name);
+            let (_, said) = known.ok_or_else(|| format!("nothing is drawn of {name}"))?;
             let number = |text: &str| text.parse::<u64>().map_err(|error| error.to_string());
             let mut draw = Draw(number(seed)?);
             for _ in 0..number(count)? {
-                write(&draw.everything().encode().map_err(|error| error.to_string())?)?;
+                write(&said(&mut draw).map_err(|error| error.to_string())?)?;
             }
         }
         ["again", name] => {
@@ -41,7 +44,7 @@ fn run(words: &[&str]) -> Result<(), String> {
             let (.., again) = known.ok_or_else(|| format!("there is no type {name}"))?;
             messages()?.iter().try_for_each(|message| write(&again(message)?))?;
         }
-        _ => return Err(String::from("say fingerprints, fixed, say SEED COUNT, or again TYPE")),
+        _ => return Err(String::from("say fingerprints, fixed TYPE, say TYPE SEED COUNT, or again TYPE")),
     }
     Ok(())
 }

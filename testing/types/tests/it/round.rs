@@ -2,7 +2,8 @@
 
 use folkmoot_pubsub::typed::{EncodeError, Typed};
 use folkmoot_types::draw::Draw;
-use folkmoot_types::{ALL, EverythingT, InnerT, NodeT, PlainT, StampT, fixed};
+use folkmoot_types::{ALL, DottedT, EverythingT, InnerT, LengthsT, NodeT, PlainT, RadixT, SPOKEN, StampT};
+use folkmoot_types::{fixed, lengths};
 use proptest::prelude::*;
 
 proptest! {
@@ -11,12 +12,19 @@ proptest! {
         let value = Draw(seed).everything();
         let bytes = value.encode().unwrap();
         prop_assert_eq!(EverythingT::decode(&bytes).unwrap(), value);
+        let value = Draw(seed).lengths();
+        prop_assert_eq!(LengthsT::decode(&value.encode().unwrap()).unwrap(), value);
+        let value = Draw(seed).radix();
+        prop_assert_eq!(RadixT::decode(&value.encode().unwrap()).unwrap(), value);
+        let value = Draw(seed).dotted();
+        prop_assert_eq!(DottedT::decode(&value.encode().unwrap()).unwrap(), value);
     }
 
     /// Damage makes an error, or another message that has these bytes.
     #[test]
     fn whatever_decodes_has_one_encoding(seed: u64, damage: Vec<(prop::sample::Index, u8)>, cut: prop::sample::Index) {
-        let mut bytes = Draw(seed).everything().encode().unwrap();
+        let (_, said) = SPOKEN[cut.index(SPOKEN.len())];
+        let mut bytes = said(&mut Draw(seed)).unwrap();
         for (place, mask) in damage {
             let place = place.index(bytes.len());
             bytes[place] ^= mask;
@@ -55,6 +63,32 @@ fn constants_and_defaults_are_those_of_the_file() {
     assert_eq!((none.pair, none.stamps, none.n), (vec![InnerT::default(); 2], Vec::new(), 0));
     assert_eq!(EverythingT::NAME, "folkmoot.test.everything_t");
     assert_eq!(PlainT::NAME, "plain_t");
+}
+
+/// A constant as a length is the same as its number.
+#[test]
+fn lengths_are_those_of_the_constants() {
+    let none = LengthsT::default();
+    assert_eq!((none.position, none.one, none.wide), ([0.0; 3], [0.0], [0; 40]));
+    assert_eq!((none.matrix, none.cube, none.last), ([[0.0; 3]; 3], [[[0; 2]; 3]; 2], [0; 5]));
+    assert_eq!((none.many.len(), none.names.len(), none.rows.len(), none.grid.len()), (70, 2, 2, 0));
+    assert_eq!((LengthsT::THREE, LengthsT::LATER, RadixT::HEX, RadixT::OCTAL), (3, 5, 31, 15));
+    let none = RadixT::default();
+    assert_eq!(
+        (none.hex, none.octal, none.hex_written, none.octal_written),
+        ([0; 31], [0; 15], [0; 3], [0; 8])
+    );
+    assert_eq!((none.large.len(), none.grid), (80, [[0; 2]; 15]));
+    let mut value = lengths();
+    value.many.pop();
+    let told = value.encode().unwrap_err().to_string();
+    assert_eq!(told, "the array many has the length 69, and 70 is given as its length");
+}
+
+#[test]
+fn few_files_have_these_forms() {
+    assert_eq!(DottedT::NAME, "other.dotted_t");
+    assert_eq!((DottedT::HEX, DottedT::SMALL, DottedT::WHOLE, DottedT::SHORT), (16.0, -0.0005, 5.0, -15.0));
 }
 
 #[test]
