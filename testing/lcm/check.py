@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Programs of liblcm and this project's talk to each other: plain LCM, both ways, 100 B to 10 MB.
 Programs of liblcm talk through two bridges, sealed outside. And types of lcm-gen and this project's
-have the same bytes (typed.py).
+have the same bytes (typed.py), and Folkmoot reads all that are in LCM's own source (typed_debian.py).
 
 check.py --program target/debug/folkmoot --types target/debug/folkmoot-types
 
@@ -24,6 +24,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 
 import typed
+import typed_debian
 from common import digest, payload
 from parts import TARGET, Parts
 
@@ -327,6 +328,9 @@ def main():
         parts = Parts(options.program.resolve(), url)
         if not options.types.exists():
             sys.exit(f"plain LCM: {options.types} is missing. Build it: cargo build -p folkmoot-types")
+        if not options.inside:
+            # Inside is no network to fetch it from.
+            typed_debian.fetch(parts)
         if options.ready:
             return 0
         if not options.inside and (code := isolate(sys.argv[1:])) is not None:
@@ -340,6 +344,7 @@ def main():
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
         typed.run(parts, options.types.resolve(), folder / "types")
+        typed_debian.run(parts, folder / "debian")
         run(parts, folder)
         shutil.rmtree(folder)
     except (Failed, typed.Wrong, OSError, subprocess.SubprocessError) as error:
