@@ -66,8 +66,12 @@ impl Parser {
     }
 
     fn structure(&mut self, about: Vec<String>) -> Result<Struct, Error> {
-        let (name, place) = self.cursor.word("the name of the struct")?;
-        let name = self.name(&name, &place)?;
+        let (word, place) = self.cursor.word("the name of the struct")?;
+        if Primitive::of(&word).is_some() {
+            return place
+                .wrong(format!("{word} is a type that LCM has of itself. Call the struct something else"));
+        }
+        let name = self.name(&word, &place)?;
         let mut all = Struct { name, place, about, members: Vec::new(), constants: Vec::new() };
         self.cursor.sign('{')?;
         loop {

@@ -11,6 +11,10 @@ const WRONG: &[(&str, &str)] = &[
     ("package 1a;", "1:9: \"1a\" is no name: it has letters, digits and _, and begins with no digit"),
     ("package a..b;", "1:9: \"\" is no name: it has letters, digits and _, and begins with no digit"),
     ("struct 1.b {}", "1:8: \"1\" is no name: it has letters, digits and _, and begins with no digit"),
+    (
+        "package p; struct int8_t {}",
+        "1:19: int8_t is a type that LCM has of itself. Call the struct something else",
+    ),
     ("struct a {", "1:10: the file ends behind this, and a field or } is missing"),
     ("struct a {\n  int8_t\n}", "3:1: } stands here, and the name of a field is missing"),
     ("struct a { int8_t x }", "1:21: } stands here, and ; is missing"),
