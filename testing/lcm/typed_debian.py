@@ -36,7 +36,7 @@ def sources(folder):
 
 
 def apt(folder):
-    """Fetches the package as its authors made it; Debian's changes to it have no .lcm files."""
+    """Fetches the package as its authors made it, without Debian's changes."""
     lists, state, cache = sources(folder / "sources.list.d"), folder / "lists", folder / "cache"
     (state / "partial").mkdir(parents=True, exist_ok=True)
     (cache / "archives/partial").mkdir(parents=True, exist_ok=True)
@@ -46,9 +46,12 @@ def apt(folder):
         options["APT::Sandbox::User"] = "root"
     line = ["apt-get", *(word for name, value in options.items() for word in ("-o", f"{name}={value}"))]
     quiet = {"capture_output": True, "cwd": folder, "timeout": SECONDS}
-    # A list that is not to be had may be one that is not needed.
-    subprocess.run([*line, "update"], check=False, **quiet)
-    subprocess.run([*line, "source", "--download-only", "--tar-only", "lcm"], check=True, **quiet)
+    # A list that cannot be fetched may be one that is not needed.
+    updated = subprocess.run([*line, "update"], check=False, **quiet)
+    fetched = subprocess.run([*line, "source", "--download-only", "--tar-only", "lcm"], check=False, **quiet)
+    if fetched.returncode != 0:
+        said = (updated.stderr + fetched.stderr).decode(errors="replace").strip().splitlines()
+        raise OSError(said[0] if said else "apt-get source does not say why")
 
 
 def unpack(folder, out):
@@ -59,8 +62,10 @@ def unpack(folder, out):
     part = out.with_suffix(".part")
     with tarfile.open(archives[-1]) as archive:
         for member in archive.getmembers():
-            if member.isfile() and member.name.endswith(".lcm"):
-                archive.extract(member, part, filter="data")
+            place = part / member.name
+            if member.isfile() and place.suffix == ".lcm" and place.resolve().is_relative_to(part.resolve()):
+                place.parent.mkdir(parents=True, exist_ok=True)
+                place.write_bytes(archive.extractfile(member).read())
     # A run that ended in between has left no folder that looks whole.
     part.rename(out)
 
@@ -81,8 +86,6 @@ def fetch(parts):
         why = "there are no .lcm files in it"
     except (OSError, subprocess.SubprocessError, tarfile.TarError) as error:
         why = error
-        if said := (getattr(error, "stderr", None) or b"").decode(errors="replace").strip():
-            why = said.splitlines()[-1]
     if not files(parts):
         print(f"{NOT_CHECKED}. What was in the way: {why}", flush=True)
 
