@@ -3,6 +3,7 @@
 use crate::clock::Clock;
 use crate::hearing::{Hearing, Management, Shared};
 use crate::hub::{Hub, lock};
+use crate::membership::Backlog;
 use crate::queue::Queue;
 use crate::reader::Reader;
 use crate::sockets::{Mouth, hear, receive_buffer, sizes};
@@ -122,15 +123,15 @@ impl Bus {
         Self::secured(address, secured, None)
     }
 
-    /// The same, and it hears from now on what members say about keys: in the queue.
+    /// The same, and it hears from now on what members say about keys.
     pub(crate) fn join_with_management(
         address: Address,
         secured: Secured,
-    ) -> Result<(Self, Arc<Queue>), BusError> {
-        let (management, queue) = Management::new();
+    ) -> Result<(Self, Arc<Backlog>), BusError> {
+        let (management, backlog) = Management::new();
         let bus = Self::secured(address, secured, Some(Box::new(management)))?;
         bus.listen()?;
-        Ok((bus, queue))
+        Ok((bus, backlog))
     }
 
     fn secured(

@@ -1,9 +1,8 @@
 //! How a bus hears: plainly, or sealed.
 
+use crate::Heard;
 use crate::clock::since_1970;
-use crate::membership::PREFIX;
-use crate::queue::Queue;
-use crate::{Capacity, Full, Heard};
+use crate::membership::{Backlog, PREFIX};
 use bytes::Bytes;
 use core::net::SocketAddrV4;
 use core::ops::Range;
@@ -40,7 +39,7 @@ pub(crate) enum Hearing {
 #[derive(Debug)]
 pub(crate) struct Management {
     receiver: Receiver,
-    queue: Arc<Queue>,
+    backlog: Arc<Backlog>,
 }
 
 /// The longest message about keys, and how many at a time.
@@ -54,13 +53,10 @@ const MANAGEMENT: Limits = Limits {
     senders: 1_024,
     danger: Mutant::NONE,
 };
-/// What waits for the machines (PUB-65).
-const WAITING: Capacity = Capacity { messages: 1_024, bytes: 16 * MESSAGE_BYTES_MAX, full: Full::DropOldest };
-
 impl Management {
-    pub(crate) fn new() -> (Self, Arc<Queue>) {
-        let queue = Arc::new(Queue::new(WAITING));
-        (Self { receiver: Receiver::new(MANAGEMENT), queue: Arc::clone(&queue) }, queue)
+    pub(crate) fn new() -> (Self, Arc<Backlog>) {
+        let backlog = Arc::new(Backlog::new());
+        (Self { receiver: Receiver::new(MANAGEMENT), backlog: Arc::clone(&backlog) }, backlog)
     }
 
     /// Whether a plain datagram may be about keys. The name is in the first fragment alone.
@@ -75,7 +71,7 @@ impl Management {
                 let Message { channel, sequence, missing, payload } = message;
                 let (sender, attribution) = (None, None);
                 let came = Came { channel, from, sequence, missing, payload, sender, attribution };
-                self.queue.put(came.heard(since_1970()));
+                self.backlog.put(came.heard(since_1970()));
             }
             // A long message of a plain program.
             Ok(_) => {}
@@ -171,22 +167,8 @@ mod tests {
     }
 
     #[test]
-    fn pub_65_a_flood_of_messages_about_keys_waits_within_a_bound() {
-        let (mut management, queue) = Management::new();
-        let from = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 1);
-        for number in 0..3_000 {
-            let datagram = short(number, b"folkmoot://0", &number.to_be_bytes());
-            assert!(Management::is(&datagram));
-            management.take(Instant(u64::from(number)), from, &datagram);
-        }
-        let waiting: Vec<_> = std::iter::from_fn(|| queue.take().ok()).collect();
-        assert_eq!((waiting.len(), queue.dropped()), (WAITING.messages, 3_000 - 1_024));
-        assert_eq!(waiting.last().unwrap().payload, 2_999_u32.to_be_bytes()[..], "the oldest went");
-    }
-
-    #[test]
     fn what_plain_programs_say_is_not_about_keys() {
-        let (mut management, queue) = Management::new();
+        let (mut management, backlog) = Management::new();
         let from = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 1);
         assert!(
             !Management::is(&short(0, b"POSE", b"1")) && !Management::is(b"LC04") && !Management::is(b"")
@@ -195,6 +177,6 @@ mod tests {
         let long = [b"LC03", &[0; 4][..], &[0, 0, 0, 1], &[0; 4], &[0, 0], &[0, 1], b"POSE\0", b"1"].concat();
         assert!(Management::is(&long));
         management.take(Instant(0), from, &long);
-        assert!(queue.take().is_err());
+        assert!(backlog.is_empty());
     }
 }

@@ -29,7 +29,10 @@ mod voice;
 
 pub use bus::{Bus, BusError};
 pub use folkmoot_pubsub::{Address, Channel};
-pub use membership::{EXCLUSION_CHANNEL, Keyed, Membership, MembershipError, Options};
+pub use membership::{
+    CONFIRMATION_CHANNEL, EXCLUSION_CHANNEL, EXCLUSION_FILE_END, Keyed, Membership, MembershipError, Options,
+    exclusions_in,
+};
 pub use pattern::{Pattern, PatternError};
 pub use queue::{Capacity, Full, Heard};
 pub use secured::Secured;

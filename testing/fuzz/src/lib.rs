@@ -78,7 +78,7 @@ targets! {
     discovery: lcm_keys_message, lcm_keys_machine;
     typed: lcm_types, lcm_typed;
     pubsub: lcm_datagram, lcm_receiver, lcm_log, lcm_address;
-    secured: lcm_header, lcm_opener, lcm_right, lcm_permit;
+    secured: lcm_header, lcm_opener, lcm_right, lcm_permit, lcm_confirming;
     stacks: node_peer, embedded_stranger, embedded_pair;
     members: member_words;
     stored: stored_state;

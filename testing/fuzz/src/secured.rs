@@ -3,8 +3,8 @@
 use crate::pubsub::told;
 use folkmoot_base::{Instant, Mutant, UnixTime, unhex};
 use folkmoot_pubsub::secured::{
-    Cause, Claim, Domain, DomainKey, Grants, Header, Material, Member, Mode, Opener, Part, Right, Root,
-    Sealer, SenderId, Signing, Suite, Times, duplicates,
+    Cause, Claim, Confirming, Domain, DomainKey, Grants, Header, Material, Member, Mode, Opener, Part,
+    Question, Right, Root, Sealer, SenderId, Signing, Suite, Times, duplicates,
 };
 use folkmoot_pubsub::{Channel, Limits, Sizes};
 use folkmoot_signing::plain::SigningKey;
@@ -104,6 +104,25 @@ pub fn lcm_permit(data: &[u8]) {
     }
 }
 
+/// Questions about exclusions, and answers. What is read is written as it came, and nobody who lacks
+/// a certificate confirms anything.
+pub fn lcm_confirming(data: &[u8]) {
+    let Ok(read) = Confirming::read(data) else { return };
+    assert_eq!(read.encode(), data);
+    let question = Question::new(vec![7; 96].into(), &mut Zeros);
+    if let Confirming::Confirmation(one) = read {
+        assert!(one.judge(&question, &NODE.rights()[0].domain, &ROOT, NOW, 0).is_none());
+    }
+}
+
+struct Zeros;
+
+impl folkmoot_base::Entropy for Zeros {
+    fn fill(&mut self, out: &mut [u8]) {
+        out.fill(0);
+    }
+}
+
 const NOW: UnixTime = UnixTime(1_800_000_000);
 static ROOT: LazyLock<Root> = LazyLock::new(|| Root::from_der(&unhex(ROOT_DER).unwrap()).unwrap());
 static NODE: LazyLock<folkmoot_pubsub::secured::Permit> =
@@ -192,8 +211,15 @@ fn sealed(mode: Mode, epoch: u8) -> Vec<Vec<u8>> {
     made
 }
 
-/// Seeds of headers, openers, rights and certificates.
-pub(crate) fn lcm_seeds() -> [Vec<Vec<u8>>; 4] {
+/// A confirmation whose signature is none.
+fn answer() -> Vec<u8> {
+    let certificate = unhex(NODE_DER).unwrap();
+    let length = [0x40 | u8::try_from(certificate.len() >> 8).unwrap(), certificate.len().to_le_bytes()[0]];
+    [&[2][..], &[9; 32], &length, &certificate, &[0x40, 64], &[1; 64]].concat()
+}
+
+/// Seeds of headers, openers, rights, certificates and confirmations.
+pub(crate) fn lcm_seeds() -> [Vec<Vec<u8>>; 5] {
     let (own, next, compatible) = (sealed(Mode::Own, 0), sealed(Mode::Own, 1), sealed(Mode::Compatible, 0));
     let all = |made: &[Vec<u8>]| -> Vec<u8> {
         told(&made.iter().map(|one| (1, 1, one.as_slice())).collect::<Vec<_>>())
@@ -220,5 +246,6 @@ pub(crate) fn lcm_seeds() -> [Vec<Vec<u8>>; 4] {
         ],
         rights.map(|right| right.as_bytes().to_vec()).to_vec(),
         vec![unhex(ROOT_DER).unwrap(), unhex(NODE_DER).unwrap()],
+        vec![Confirming::Question(Question::new(vec![7; 96].into(), &mut Zeros)).encode().to_vec(), answer()],
     ]
 }

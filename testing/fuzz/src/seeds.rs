@@ -81,9 +81,9 @@ pub fn seeds() -> Vec<(&'static str, Seeds)> {
     all
 }
 
-fn lcm() -> [(&'static str, Seeds); 8] {
+fn lcm() -> [(&'static str, Seeds); 9] {
     let [datagrams, receivers, logs, addresses] = pubsub::lcm_seeds();
-    let [headers, openers, rights, permits] = secured::lcm_seeds();
+    let [headers, openers, rights, permits, confirmings] = secured::lcm_seeds();
     [
         ("lcm_datagram", datagrams),
         ("lcm_receiver", receivers),
@@ -93,6 +93,7 @@ fn lcm() -> [(&'static str, Seeds); 8] {
         ("lcm_opener", openers),
         ("lcm_right", rights),
         ("lcm_permit", permits),
+        ("lcm_confirming", confirmings),
     ]
 }
 

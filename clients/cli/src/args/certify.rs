@@ -66,16 +66,24 @@ pub(crate) enum Certificate {
 #[derive(Debug, Args)]
 pub(crate) struct Exclude {
     /// The certificate, PEM.
-    pub(crate) certificate: PathBuf,
+    #[arg(required_unless_present = "again", conflicts_with = "again")]
+    pub(crate) certificate: Option<PathBuf>,
     /// The folder of the root.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) root: PathBuf,
-    /// Writes the statement to this file.
-    #[arg(long, value_name = "FILE", required_unless_present = "now")]
+    /// Writes the statement to this file, too.
+    #[arg(long, value_name = "FILE", conflicts_with = "again")]
     pub(crate) out: Option<PathBuf>,
-    /// Publishes the statement now, in the groups that the certificate names, or at --lcm-url.
+    /// Tells the members now, in the groups that the certificate names, or at --lcm-url, and waits
+    /// until all have carried it out.
     #[arg(long)]
     pub(crate) now: bool,
+    /// The same for everything that this root has excluded so far.
+    #[arg(long, conflicts_with = "now")]
+    pub(crate) again: bool,
+    /// How long members may take to confirm it.
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=604_800))]
+    pub(crate) wait: u64,
 }
 
 fn sender(text: &str) -> Result<SenderId, String> {

@@ -73,6 +73,7 @@ pub(super) fn certify(address: &Address, command: &Certify, json: bool) -> Resul
             create_key(&out.join(KEY), made)?;
         }
         own_root(&out.join(ROOT_CERTIFICATE), root.issuer.certificate())?;
+        root.hand_exclusions(out)?;
         create_certificate(&out.join(CERTIFICATE), &certificate)
     };
     write().inspect_err(|_| {
@@ -124,7 +125,12 @@ fn free(root: &RootFolder, certificate: &[u8]) -> Result<(), Failure> {
     let (judge, now) = (root.issuer.root(), wall_clock());
     let mut permits = Vec::new();
     for (file, der) in root.issued()? {
-        match judge.permit(&der, now, SKEW_SECONDS) {
+        let permit = match judge.permit(&der, now, SKEW_SECONDS) {
+            // It has the number from now on.
+            Err(PermitError::PeerNotYet(begins)) => judge.permit(&der, begins, 0),
+            other => other,
+        };
+        match permit {
             Ok(permit) => permits.push((file, permit)),
             // Its number is free again.
             Err(PermitError::PeerEnded(_)) => {}

@@ -1,66 +1,148 @@
 //! `folkmoot lcm exclude`: a certificate counts no more, and all others agree on new keys.
+//!
+//! ```text
+//! root's folder --statement--> tell: ask in each group, hear who has carried it out --> is it so?
+//! ```
+//! Nobody is called excluded before the members have said so, signed: an outsider could say it, too.
 
-use super::failed;
 use super::meeting::Meeting;
 use super::papers::{RootFolder, create, read_certificate, wrong};
 use super::sealed::groups;
+use super::tell::{Group, tell};
 use crate::args::certify::Exclude;
 use crate::exit::{Exit, Failure};
-use crate::show::{data, visible};
+use crate::show::{data, many_of, visible};
+use bytes::Bytes;
 use folkmoot_base::hex;
-use folkmoot_lcm::{Bus, EXCLUSION_CHANNEL};
-use folkmoot_pubsub::secured::Claim;
-use folkmoot_pubsub::{Address, Channel};
-use serde_json::json;
+use folkmoot_pubsub::Address;
+use folkmoot_pubsub::secured::{Claim, SenderId};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Any datagram may be lost, so it is said more than once.
-const TIMES: usize = 5;
-const PAUSE: Duration = Duration::from_millis(100);
+/// A certificate that is excluded, and the statement of that.
+pub(super) struct Struck {
+    claim: Claim,
+    sender: SenderId,
+    pub(super) statement: Bytes,
+    file: PathBuf,
+}
 
 pub(super) async fn run(at: Meeting, command: &Exclude, json: bool) -> Result<(), Failure> {
     let root = RootFolder::open(&command.root)?;
-    let der = read_certificate(&command.certificate)?;
-    let claim = Claim::from_der(&der).map_err(|error| wrong(&command.certificate, &error))?;
+    let struck = match &command.certificate {
+        Some(file) => vec![strike(&root, file)?],
+        None => all(&root)?,
+    };
+    if let (Some(out), [one]) = (&command.out, struck.as_slice()) {
+        create(out, &one.statement)?;
+    }
+    if !(command.now || command.again) {
+        data(json, &value(&struck, &[], false), || untold(&struck, &command.root));
+        return Ok(());
+    }
+    let mut told = Vec::new();
+    for address in addresses(at, &struck) {
+        told.push(Group::new(address, &root, &struck)?);
+    }
+    // Others may use the root's folder meanwhile.
+    drop(root);
+    let done = tell(&mut told, &struck, Duration::from_secs(command.wait), json).await?;
+    data(json, &value(&struck, &told, done), || text(&struck, &told));
+    if done {
+        return Ok(());
+    }
+    Err(Failure::new(Exit::TimedOut, next(&told, command)))
+}
+
+/// Signs that the certificate in this file is out, and enters it.
+fn strike(root: &RootFolder, certificate: &Path) -> Result<Struck, Failure> {
+    let der = read_certificate(certificate)?;
+    let claim = Claim::from_der(&der).map_err(|error| wrong(certificate, &error))?;
     let Some(sender) = claim.rights.first().map(|right| right.sender) else {
-        let text = format!("{} is a root, which has no rights to lose", command.certificate.display());
+        let text = format!("{} is a root, which has no rights to lose", certificate.display());
         return Err(Failure::new(Exit::Usage, text));
     };
     // Whether its term holds does not matter.
-    let statement = root.issuer.exclude(&der).map_err(|error| wrong(&command.certificate, &error))?;
-    if let Some(out) = &command.out {
-        create(out, &statement)?;
-    }
-    root.exclude(sender.get(), &der)?;
-    let mut published = Vec::new();
-    if command.now {
-        let known = groups(&claim).map(|group| at.home(group));
-        for address in at.url.map_or_else(|| known.collect(), |url| vec![at.on(url)]) {
-            publish(&address, &statement).await?;
-            published.push(address.to_string());
-        }
-    }
-    let value = json!({
-        "subject": claim.subject,
-        "sender": sender.get(),
-        "statement": hex(&statement),
-        "file": command.out,
-        "published": published,
-    });
-    data(json, &value, || {
-        let said = published.iter().map(|address| format!("\npublished on {address}")).collect::<String>();
-        format!("{}, sender {sender}, is excluded{said}", visible(&claim.subject))
-    });
-    Ok(())
+    let statement = root.issuer.exclude(&der).map_err(|error| wrong(certificate, &error))?;
+    let file = root.exclude(sender.get(), &der, &statement)?;
+    Ok(Struck { claim, sender, statement, file })
 }
 
-/// Members hear it without having heard of who says it: the root has signed it.
-async fn publish(address: &Address, statement: &[u8]) -> Result<(), Failure> {
-    let channel = Channel::new(EXCLUSION_CHANNEL).map_err(Failure::bug)?;
-    let bus = Bus::join(*address).map_err(failed)?;
-    for _ in 0..TIMES {
-        bus.publish(channel, statement).await.map_err(failed)?;
-        tokio::time::sleep(PAUSE).await;
+/// All that were excluded before.
+fn all(root: &RootFolder) -> Result<Vec<Struck>, Failure> {
+    let struck: Vec<_> = root.excluded()?.iter().map(|file| strike(root, file)).collect::<Result<_, _>>()?;
+    if struck.is_empty() {
+        return Err(Failure::new(Exit::No, "no certificate of this root was excluded yet"));
     }
-    Ok(())
+    Ok(struck)
+}
+
+/// Where it is told: in the groups that the certificates name, or at the URL.
+fn addresses(at: Meeting, struck: &[Struck]) -> Vec<Address> {
+    if let Some(url) = at.url {
+        return vec![at.on(url)];
+    }
+    let mut all: Vec<_> = struck.iter().flat_map(|one| groups(&one.claim)).collect();
+    all.sort_unstable();
+    all.dedup();
+    all.into_iter().map(|group| at.home(group)).collect()
+}
+
+fn name(one: &Struck) -> String {
+    format!("{}, sender {}", visible(&one.claim.subject), one.sender)
+}
+
+fn untold(struck: &[Struck], root: &Path) -> String {
+    let one = |one: &Struck| {
+        format!("{}: the exclusion is signed ({}). No member knows of it yet", name(one), one.file.display())
+    };
+    let lines: Vec<String> = struck.iter().map(one).collect();
+    format!(
+        "{}\nTo tell those that run: folkmoot lcm exclude --again --root {}. Or copy the file into the folder excluded/ beside a member's certificate",
+        lines.join("\n"),
+        root.display()
+    )
+}
+
+/// Who has carried out what.
+fn text(struck: &[Struck], told: &[Group]) -> String {
+    let one = |(place, one): (usize, &Struck)| {
+        let said = told.iter().map(|group| group.words(place)).collect::<Vec<_>>().join("; ");
+        let done = told.iter().all(|group| group.is_done(place));
+        let verdict = if done { "is excluded" } else { "is not excluded everywhere" };
+        format!("{} {verdict}: {said}", name(one))
+    };
+    struck.iter().enumerate().map(one).collect::<Vec<_>>().join("\n")
+}
+
+/// What to do about those that have not confirmed.
+fn next(told: &[Group], command: &Exclude) -> String {
+    let silent = told.iter().map(Group::silent).max().unwrap_or_default();
+    let again = format!("folkmoot lcm exclude --again --root {}", command.root.display());
+    if told.iter().all(Group::is_unheard) {
+        return format!(
+            "no member confirmed it within {} s: none runs, or none can be reached from here. Until then whoever holds the certificate may share their keys. Run this where they can be reached: {again}",
+            command.wait
+        );
+    }
+    format!(
+        "{} did not confirm it within {} s. The others tell them when they meet; until then they may share keys with whoever holds the certificate. To ask again: {again}",
+        many_of(silent, "member"),
+        command.wait
+    )
+}
+
+fn value(struck: &[Struck], told: &[Group], done: bool) -> Value {
+    let one = |(place, one): (usize, &Struck)| {
+        json!({
+            "subject": one.claim.subject,
+            "sender": one.sender.get(),
+            "statement": hex(&one.statement),
+            "file": one.file,
+            "excluded": !told.is_empty() && told.iter().all(|group| group.is_done(place)),
+            "groups": told.iter().map(|group| group.value(place)).collect::<Vec<_>>(),
+        })
+    };
+    json!({ "done": done, "exclusions": struck.iter().enumerate().map(one).collect::<Vec<_>>() })
 }

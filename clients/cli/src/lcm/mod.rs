@@ -24,6 +24,7 @@ mod play;
 mod reading;
 mod sealed;
 mod spy;
+mod tell;
 
 use crate::args::lcm::{Lcm, LcmCommand, Secured};
 use crate::exit::{Exit, Failure};

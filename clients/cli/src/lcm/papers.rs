@@ -5,7 +5,8 @@
 //!   root.key           0600, PKCS#8        root.crt     by which it judges the others
 //!   root.crt           for all members     member.crt
 //!   issued/4-9f21….crt the register        member.key   0600, PKCS#8
-//!   excluded/                              state/       what it counts; only one program runs on it
+//!   excluded/4-9f21….crt                   state/       what it counts; only one program runs on it
+//!   excluded/4-9f21….statement             excluded/    the root's statements of who is out
 //!   lock
 //! ```
 
@@ -14,6 +15,7 @@ use crate::files::{read_small, read_text};
 use folkmoot_base::{Secret, hex};
 use folkmoot_identity::plain::SigningKey;
 use folkmoot_identity::{certificate_from_pem, certificate_pem, key_from_pem, key_to_pem};
+use folkmoot_lcm::{EXCLUSION_FILE_END, exclusions_in};
 use folkmoot_pubsub::secured::Issuer;
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::Write;
@@ -24,6 +26,8 @@ pub(super) const ROOT_CERTIFICATE: &str = "root.crt";
 pub(super) const ROOT_KEY: &str = "root.key";
 pub(super) const CERTIFICATE: &str = "member.crt";
 pub(super) const KEY: &str = "member.key";
+/// The folder of statements of who is out.
+pub(super) const EXCLUDED: &str = "excluded";
 
 /// Anybody may read it.
 const PUBLIC: u32 = 0o644;
@@ -148,17 +152,57 @@ impl RootFolder {
         Ok(path)
     }
 
-    /// Enters that a certificate is excluded: its sender's number is free again.
-    pub(super) fn exclude(&self, sender: u16, der: &[u8]) -> Result<(), Failure> {
-        let folder = self.path.join("excluded");
+    /// Enters that a certificate is excluded, by this statement: its sender's number is free again.
+    /// Says where the statement stands.
+    pub(super) fn exclude(&self, sender: u16, der: &[u8], statement: &[u8]) -> Result<PathBuf, Failure> {
+        let folder = self.path.join(EXCLUDED);
         make_folder(&folder)?;
-        let (from, to) = (self.path.join("issued").join(file_name(sender, der)), file_name(sender, der));
-        let to = folder.join(to);
-        if from.exists() {
-            return std::fs::rename(&from, &to).map_err(|error| Failure::file(&from, &error));
+        let name = file_name(sender, der);
+        let (from, to) = (self.path.join("issued").join(&name), folder.join(&name));
+        let said = to.with_extension(EXCLUSION_FILE_END);
+        if !said.exists() {
+            create(&said, statement)?;
         }
-        // OpenSSL may have made it; or it was excluded before.
-        if to.exists() { Ok(()) } else { create_certificate(&to, der) }
+        if from.exists() {
+            std::fs::rename(&from, &to).map_err(|error| Failure::file(&from, &error))?;
+        } else if !to.exists() {
+            // OpenSSL may have made it.
+            create_certificate(&to, der)?;
+        }
+        Ok(said)
+    }
+
+    /// The certificates that were excluded.
+    pub(super) fn excluded(&self) -> Result<Vec<PathBuf>, Failure> {
+        let folder = self.path.join(EXCLUDED);
+        make_folder(&folder)?;
+        let wrong = |error: std::io::Error| Failure::file(&folder, &error);
+        let entries = std::fs::read_dir(&folder).map_err(wrong)?;
+        let mut all = entries
+            .map(|entry| entry.map(|entry| entry.path()))
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(wrong)?;
+        all.retain(|path| path.extension().is_some_and(|end| end == "crt"));
+        all.sort();
+        Ok(all)
+    }
+
+    /// Gives a member's folder all statements of who is out.
+    pub(super) fn hand_exclusions(&self, out: &Path) -> Result<(), Failure> {
+        let folder = self.path.join(EXCLUDED);
+        let all = exclusions_in(&folder).map_err(|error| Failure::file(&folder, &error))?;
+        if all.is_empty() {
+            return Ok(());
+        }
+        let to = out.join(EXCLUDED);
+        make_folder(&to)?;
+        for (path, statement) in all {
+            let file = to.join(path.file_name().unwrap_or_default());
+            if !file.exists() {
+                create(&file, &statement)?;
+            }
+        }
+        Ok(())
     }
 }
 

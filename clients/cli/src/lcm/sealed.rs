@@ -2,14 +2,14 @@
 
 use super::failed;
 use super::meeting::Meeting;
-use super::papers::{CERTIFICATE, KEY, ROOT_CERTIFICATE, read_certificate, read_key, wrong};
+use super::papers::{CERTIFICATE, EXCLUDED, KEY, ROOT_CERTIFICATE, read_certificate, read_key, wrong};
 use crate::exit::{Exit, Failure};
 use crate::progress::Progress;
 use crate::show::visible;
 use core::net::{SocketAddr, SocketAddrV4};
 use folkmoot::tools::wall_clock;
-use folkmoot_lcm::{Keyed, Membership, MembershipError, Options};
-use folkmoot_pubsub::secured::{Certificates, Claim, Domain, Root, SenderId, Signing};
+use folkmoot_lcm::{Keyed, Membership, MembershipError, Options, exclusions_in};
+use folkmoot_pubsub::secured::{Certificates, Claim, Domain, Permit, Root, SenderId, Signing};
 use folkmoot_pubsub::{Address, Channel};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -52,7 +52,9 @@ impl Sealed {
         let channels = here.filter_map(|right| right.domain.channel().copied()).collect();
         let credentials =
             Certificates::new(&root_der, &own_der, read_key(&key)?).map_err(|error| wrong(&key, &error))?;
+        counted_in(&judge, &permit, &folder.join(EXCLUDED))?;
         let mut options = Options::new(folder.join("state"));
+        options.exclusions = Some(folder.join(EXCLUDED));
         options.signing = signed.iter().map(|channel| (*channel, Signing::Each)).collect();
         let membership = Membership::join(address, credentials, options).await.map_err(refused)?;
         Ok(Self { membership, address, sender, channels })
@@ -85,6 +87,27 @@ impl Sealed {
             tokio::time::sleep(LOOK).await;
         }
     }
+}
+
+/// Refuses to begin if what lies in the folder of exclusions is none, or names this certificate.
+fn counted_in(root: &Root, own: &Permit, folder: &Path) -> Result<(), Failure> {
+    for (path, statement) in exclusions_in(folder).map_err(|error| Failure::file(folder, &error))? {
+        let path = path.display();
+        match root.excluded(&statement) {
+            None => {
+                let text = format!("{path} is no exclusion by the root of this folder. Move it away");
+                return Err(Failure::new(Exit::Configuration, text));
+            }
+            Some(holder) if holder == *own.holder() => {
+                let text = format!(
+                    "this certificate is excluded, says {path}. Get a new one from whoever has the root"
+                );
+                return Err(Failure::new(Exit::Refused, text));
+            }
+            Some(_) => {}
+        }
+    }
+    Ok(())
 }
 
 /// Why a program that waited has no keys.

@@ -9,6 +9,8 @@ use folkmoot_pubsub::secured::Domain;
 pub(crate) const PREFIX: &[u8] = b"folkmoot://";
 /// Where a statement that excludes somebody is said. Whoever made it need not be a member.
 pub const EXCLUSION_CHANNEL: &str = "folkmoot://exclusion";
+/// Where it is asked, and answered, who has carried such a statement out.
+pub const CONFIRMATION_CHANNEL: &str = "folkmoot://excluded";
 
 /// The channel of the agreement on this domain's key. It names the domain by a digest.
 pub(super) fn of(domain: &Domain) -> Option<Channel> {

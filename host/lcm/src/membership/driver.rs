@@ -1,16 +1,17 @@
 //! The task that drives the machines of all domains of one program.
 
+use super::backlog::{Backlog, Verdict};
+use super::excluded::Excluded;
 use super::seat::Seat;
 use super::state::State;
-use super::{EXCLUSION_CHANNEL, Keyed, MembershipError};
-use crate::queue::Queue;
+use super::{CONFIRMATION_CHANNEL, EXCLUSION_CHANNEL, Keyed, MembershipError};
 use crate::{Bus, Heard};
 use bytes::Bytes;
 use core::time::Duration;
-use folkmoot_base::UnixTime;
+use folkmoot_base::{Digest, UnixTime};
 use folkmoot_pubsub::Channel;
 use folkmoot_pubsub::discovery::{Input, Output};
-use folkmoot_pubsub::secured::{Cause, Credentials};
+use folkmoot_pubsub::secured::{Cause, Confirming, Credentials, Question};
 use folkmoot_system::OsEntropy;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -24,8 +25,8 @@ const WALL: Duration = Duration::from_secs(5);
 /// What is to be written waits so long at most, if nothing relies on it: of what comes in a burst
 /// the last is written.
 const WRITE: Duration = Duration::from_millis(50);
-/// The parts of one core that a flood of refused messages costs: one of so many (PUB-64).
-const PARTS: u32 = 4;
+/// A member confirms exclusions this often at most.
+const ANSWERS: Duration = Duration::from_millis(50);
 
 /// What the program asks.
 #[derive(Debug)]
@@ -35,27 +36,35 @@ pub(super) enum Ask {
     Leave(oneshot::Sender<()>),
 }
 
+/// What outlives the process.
+pub(super) struct Disk {
+    pub(super) state: State,
+    pub(super) excluded: Option<Excluded>,
+}
+
 pub(super) struct Driver<C> {
     bus: Arc<Bus>,
-    management: Arc<Queue>,
+    backlog: Arc<Backlog>,
     seats: Vec<Seat<C>>,
-    state: State,
+    disk: Disk,
     tell: watch::Sender<Vec<Keyed>>,
     entropy: OsEntropy,
-    /// Nothing more is read before this.
-    resume: Instant,
+    /// When it last confirmed an exclusion.
+    answered: Instant,
 }
 
 impl<C: Credentials + Clone> Driver<C> {
     pub(super) fn new(
         bus: Arc<Bus>,
-        management: Arc<Queue>,
+        backlog: Arc<Backlog>,
         seats: Vec<Seat<C>>,
-        state: State,
+        disk: Disk,
         tell: watch::Sender<Vec<Keyed>>,
     ) -> Result<Self, MembershipError> {
         let entropy = OsEntropy::new().map_err(MembershipError::LocalRandomness)?;
-        Ok(Self { bus, management, seats, state, tell, entropy, resume: Instant::now() })
+        let known = [EXCLUSION_CHANNEL, CONFIRMATION_CHANNEL].into_iter().flat_map(Channel::new);
+        backlog.wants(seats.iter().filter_map(|seat| seat.channel).chain(known));
+        Ok(Self { bus, backlog, seats, disk, tell, entropy, answered: Instant::now() })
     }
 
     pub(super) async fn run(mut self, mut asks: mpsc::Receiver<Ask>) {
@@ -66,13 +75,12 @@ impl<C: Credentials + Clone> Driver<C> {
         for seat in &mut self.seats {
             seat.begin(now, time, &mut self.entropy);
         }
+        self.share_exclusions().await;
         self.drain().await;
         loop {
-            let reads = self.resume <= Instant::now();
-            let wakes = self.wakes(reads);
-            let management = Arc::clone(&self.management);
+            let (wakes, backlog) = (self.wakes(), Arc::clone(&self.backlog));
             tokio::select! {
-                heard = next(&management), if reads => self.hear(&heard),
+                heard = next(&backlog) => self.hear(&heard).await,
                 ask = asks.recv() => match ask {
                     Some(Ask::Exclude(statement)) => self.exclude(&statement).await,
                     Some(Ask::LookAgain) => self.look_again(),
@@ -95,7 +103,7 @@ impl<C: Credentials + Clone> Driver<C> {
         self.all(|| Input::Leave);
         self.drain().await;
         while self.seats.iter().any(|seat| seat.due().is_some()) {
-            tokio::time::sleep_until(self.wakes(true)).await;
+            tokio::time::sleep_until(self.wakes()).await;
             self.wake().await;
             self.drain().await;
         }
@@ -105,16 +113,11 @@ impl<C: Credentials + Clone> Driver<C> {
     }
 
     /// When something is due; in an hour if nothing is.
-    fn wakes(&self, reads: bool) -> Instant {
+    fn wakes(&self) -> Instant {
         let due = self.seats.iter().filter_map(Seat::due).min().map(|at| self.bus.at(at));
         let writes =
             self.seats.iter().filter_map(|seat| seat.unwritten.as_ref()).map(|(since, _)| *since + WRITE);
-        let resume = (!reads).then_some(self.resume);
-        due.into_iter()
-            .chain(writes)
-            .chain(resume)
-            .min()
-            .unwrap_or_else(|| Instant::now() + Duration::from_secs(3_600))
+        due.into_iter().chain(writes).min().unwrap_or_else(|| Instant::now() + Duration::from_secs(3_600))
     }
 
     async fn wake(&mut self) {
@@ -140,6 +143,7 @@ impl<C: Credentials + Clone> Driver<C> {
     async fn look_at_the_clock(&mut self) {
         let time = wall_clock();
         self.all(|| Input::Wall(time));
+        self.share_exclusions().await;
         let worn = self.bus.worn().await;
         for place in 0..self.seats.len() {
             let is_worn = self.seats.get(place).is_some_and(|seat| worn.contains(&seat.domain));
@@ -163,38 +167,92 @@ impl<C: Credentials + Clone> Driver<C> {
         }
     }
 
-    fn hear(&mut self, heard: &Heard) {
+    async fn hear(&mut self, heard: &Heard) {
+        // Nothing is awaited in between: another thread would have worked otherwise.
         let begun = worked();
-        let refused = if heard.channel.as_bytes() == EXCLUSION_CHANNEL.as_bytes() {
+        let is = |name: &str| heard.channel.as_bytes() == name.as_bytes();
+        let mut asked = None;
+        let verdict = if is(EXCLUSION_CHANNEL) {
             self.take_exclusion(&heard.payload);
-            // One that was heard before is as dear as a forged one, and says nothing.
-            true
+            // Whoever says it need not be a member.
+            Verdict::Refused
+        } else if is(CONFIRMATION_CHANNEL) {
+            asked = self.asked(&heard.payload);
+            Verdict::Refused
         } else {
             let (now, entropy) = (self.bus.now(), &mut self.entropy);
             let seat = self.seats.iter_mut().find(|seat| seat.channel == Some(heard.channel));
-            seat.is_none_or(|seat| seat.handle(now, Input::Message(&heard.payload), entropy))
+            let accepted = seat.is_some_and(|seat| seat.hear(now, &heard.payload, entropy));
+            if accepted { Verdict::Accepted } else { Verdict::Refused }
         };
-        if refused {
-            self.resume = Instant::now() + pause(worked().saturating_sub(begun));
+        self.backlog.judged(Instant::now(), heard.from, verdict, worked().saturating_sub(begun));
+        if let Some((question, holder)) = asked {
+            self.confirm(&question, &holder).await;
         }
     }
 
-    /// Whether the root made this statement.
-    fn take_exclusion(&mut self, statement: &[u8]) -> bool {
+    /// Carries a statement out; whom it excludes, if the root has made it.
+    fn take_exclusion(&mut self, statement: &[u8]) -> Option<Digest> {
         let now = self.bus.now();
         let Self { seats, entropy, .. } = self;
-        let by_root = |seat: &mut Seat<C>| seat.machine().papers().judge_exclusion(&[], statement).is_some();
-        if !seats.first_mut().is_some_and(by_root) {
-            return false;
-        }
+        let holder = seats.first_mut()?.machine().papers().judge_exclusion(&[], statement)?;
         for seat in seats.iter_mut() {
             seat.handle(now, Input::Exclude(statement), entropy);
         }
-        true
+        Some(holder)
+    }
+
+    /// A question about an exclusion, which is carried out if it is new. No other one is answered
+    /// for a while: each costs a signature.
+    fn asked(&mut self, said: &[u8]) -> Option<(Question, Digest)> {
+        let Ok(Confirming::Question(question)) = Confirming::read(said) else { return None };
+        let holder = self.take_exclusion(&question.statement.0)?;
+        (self.answered.elapsed() >= ANSWERS).then_some((question, holder))
+    }
+
+    /// PUB-75: answers when the disk has the exclusion, and no key here is shared with whoever is
+    /// out. Before that it is silent: who asks asks again.
+    async fn confirm(&mut self, question: &Question, holder: &Digest) {
+        self.drain().await;
+        if !self.seats.iter().all(|seat| seat.is_without(holder)) {
+            return;
+        }
+        self.answered = Instant::now();
+        for place in 0..self.seats.len() {
+            self.write(place).await;
+        }
+        if !self.keep_exclusions().await {
+            return;
+        }
+        let Some(seat) = self.seats.first_mut() else { return };
+        let group = seat.domain.of_group();
+        let answer = Confirming::Confirmation(question.confirm(&group, seat.machine().papers()));
+        if let Ok(channel) = Channel::new(CONFIRMATION_CHANNEL) {
+            self.say(channel, &answer.encode()).await;
+        }
+    }
+
+    /// PUB-76: carries out what lies in the folder, and puts there what is not in it.
+    async fn share_exclusions(&mut self) {
+        let Some(excluded) = &mut self.disk.excluded else { return };
+        for (path, statement) in excluded.fresh().await {
+            if self.take_exclusion(&statement).is_none() {
+                tracing::warn!(path = %path.display(), "this is no exclusion of our root");
+            }
+        }
+        self.keep_exclusions().await;
+    }
+
+    /// Whether the folder has all exclusions, if there is one.
+    async fn keep_exclusions(&mut self) -> bool {
+        let Some(excluded) = &mut self.disk.excluded else { return true };
+        let Some(seat) = self.seats.first_mut() else { return true };
+        let all = seat.machine().exclusions().map(|(holder, statement)| (*holder, statement.to_vec()));
+        excluded.keep(all.collect()).await
     }
 
     async fn exclude(&mut self, statement: &[u8]) {
-        if self.take_exclusion(statement)
+        if self.take_exclusion(statement).is_some()
             && let Ok(channel) = Channel::new(EXCLUSION_CHANNEL)
         {
             self.say(channel, statement).await;
@@ -252,8 +310,8 @@ impl<C: Credentials + Clone> Driver<C> {
         let Some(seat) = self.seats.get_mut(place) else { return };
         let Some((_, bytes)) = seat.unwritten.take() else { return };
         let mut pause = Duration::from_millis(10);
-        while let Err(error) = self.state.write(&seat.domain, bytes.to_vec()).await {
-            tracing::error!(%error, path = %self.state.path(&seat.domain).display(), "not written; trying again");
+        while let Err(error) = self.disk.state.write(&seat.domain, bytes.to_vec()).await {
+            tracing::error!(%error, path = %self.disk.state.path(&seat.domain).display(), "not written; trying again");
             tokio::time::sleep(pause).await;
             pause = (pause * 2).min(WALL);
         }
@@ -262,12 +320,15 @@ impl<C: Credentials + Clone> Driver<C> {
 }
 
 /// The next message about keys. Safe to cancel.
-async fn next(management: &Queue) -> Heard {
+async fn next(backlog: &Backlog) -> Heard {
     loop {
-        if let Ok(heard) = management.take() {
-            return heard;
+        match backlog.take(Instant::now()) {
+            Ok(heard) => return heard,
+            Err(None) => backlog.changed().await,
+            Err(Some(again)) => {
+                let _ = tokio::time::timeout_at(again, backlog.changed()).await;
+            }
         }
-        management.changed().await;
     }
 }
 
@@ -281,26 +342,4 @@ fn worked() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     let seconds = u64::try_from(time.tv_sec).unwrap_or_default();
     Duration::new(seconds, u32::try_from(time.tv_nsec).unwrap_or_default())
-}
-
-/// How long nothing more is read after a refused message that took so long (PUB-64).
-fn pause(took: Duration) -> Duration {
-    took * (PARTS - 1)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pub_64_a_flood_of_refused_messages_costs_a_quarter_of_a_core() {
-        // One every 200 us, each of which takes as long: what is read in a second?
-        let (each, second) = (Duration::from_micros(200), Duration::from_secs(1));
-        let (mut now, mut spent) = (Duration::ZERO, Duration::ZERO);
-        while now < second {
-            now += each + pause(each);
-            spent += each;
-        }
-        assert!(spent <= second / PARTS + each, "{spent:?}");
-    }
 }

@@ -12,18 +12,23 @@
 //! for each certificate (the state folder is locked), and a disk that keeps what it has said it
 //! has. docs/pubsub.md has the rules.
 
+mod backlog;
 mod channels;
 mod driver;
+mod excluded;
 mod seat;
 mod state;
 
-pub use channels::EXCLUSION_CHANNEL;
+pub(crate) use backlog::Backlog;
 pub(crate) use channels::PREFIX;
+pub use channels::{CONFIRMATION_CHANNEL, EXCLUSION_CHANNEL};
+pub use excluded::{EXCLUSION_FILE_END, exclusions_in};
 
 use crate::{Bus, BusError, Secured};
 use bytes::Bytes;
 use core::num::NonZeroU64;
-use driver::{Ask, Driver};
+use driver::{Ask, Disk, Driver};
+use excluded::Excluded;
 use folkmoot_pubsub::discovery;
 use folkmoot_pubsub::secured::{Credentials, Domain, Mode, SenderId, Signing, Suite, Times};
 use folkmoot_pubsub::{Address, Channel};
@@ -42,6 +47,9 @@ pub struct Options {
     /// The folder of this certificate's counters. It is made if it is not there. A folder that is
     /// lost means a new certificate: the others refuse counters that begin anew (PUB-42).
     pub state: PathBuf,
+    /// The folder of exclusions, if there is one. What is put there is carried out within seconds,
+    /// and what is heard is put there ([`exclusions_in`]).
+    pub exclusions: Option<PathBuf>,
     /// The ciphers. All members have the same.
     pub suite: Suite,
     /// The channels whose messages are signed by sender. All members have the same.
@@ -58,6 +66,7 @@ impl Options {
         let (suite, signing) = (Suite::default(), BTreeMap::new());
         Self {
             state: state.into(),
+            exclusions: None,
             suite,
             signing,
             times: Times::default(),
@@ -145,7 +154,7 @@ impl Membership {
         let state = State::open(&options.state)?;
         let (sender, key) = (first.sender, Some(credentials.key().clone()));
         let secured = Secured { mode: Mode::Own, sender, key, times: options.times };
-        let (bus, management) = Bus::join_with_management(address, secured)?;
+        let (bus, backlog) = Bus::join_with_management(address, secured)?;
         let bus = Arc::new(bus);
         let mut seats = Vec::with_capacity(rights.len());
         for right in &rights {
@@ -157,7 +166,8 @@ impl Membership {
         }
         let (tell, keyed) = watch::channel(seats.iter().map(Seat::keyed).collect());
         let (asks, asked) = mpsc::channel(driver::ASKS_MAX);
-        let driver = Driver::new(Arc::clone(&bus), management, seats, state, tell)?;
+        let disk = Disk { state, excluded: options.exclusions.map(Excluded::new) };
+        let driver = Driver::new(Arc::clone(&bus), backlog, seats, disk, tell)?;
         Ok(Self { bus, keyed, asks, driver: tokio::spawn(driver.run(asked)) })
     }
 

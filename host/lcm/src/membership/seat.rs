@@ -3,7 +3,7 @@
 use super::{Keyed, Options, channels};
 use bytes::Bytes;
 use core::num::NonZeroU64;
-use folkmoot_base::{DecodeError, UnixTime};
+use folkmoot_base::{DecodeError, Digest, UnixTime};
 use folkmoot_pubsub::Channel;
 use folkmoot_pubsub::discovery::{Discovery, Epoch, Event, Input, Settings};
 use folkmoot_pubsub::secured::{
@@ -84,16 +84,15 @@ impl<C: Credentials + Clone> Seat<C> {
         self.machine.handle(now, Input::Start, entropy);
     }
 
-    /// Hands something in; whether a rule refused it.
-    pub(super) fn handle(
-        &mut self,
-        now: folkmoot_base::Instant,
-        input: Input<'_>,
-        entropy: &mut OsEntropy,
-    ) -> bool {
-        let before = self.machine.refused();
+    /// Hands in what came; whether it was new, and of somebody who may say it.
+    pub(super) fn hear(&mut self, now: folkmoot_base::Instant, said: &[u8], entropy: &mut OsEntropy) -> bool {
+        let before = self.machine.accepted();
+        self.machine.handle(now, Input::Message(said), entropy);
+        self.machine.accepted() > before
+    }
+
+    pub(super) fn handle(&mut self, now: folkmoot_base::Instant, input: Input<'_>, entropy: &mut OsEntropy) {
         self.machine.handle(now, input, entropy);
-        self.machine.refused() > before
     }
 
     pub(super) fn machine(&mut self) -> &mut Discovery<C> {
@@ -125,6 +124,15 @@ impl<C: Credentials + Clone> Seat<C> {
     pub(super) fn lapsed(&self) -> Vec<Bytes> {
         let lapsed = |certificate: &Bytes| self.credentials.lapsed(&self.domain, certificate);
         self.certificates.iter().filter_map(lapsed).collect()
+    }
+
+    /// Whether this exclusion is known, and whoever it names shares no key with this program, which
+    /// is not out itself.
+    pub(super) fn is_without(&self, holder: &Digest) -> bool {
+        let papers = self.machine.papers();
+        let shares = self.certificates.iter().any(|certificate| papers.holder(certificate) == *holder);
+        let known = self.machine.exclusions().any(|(excluded, _)| excluded == holder);
+        known && !shares && !self.keyed.out
     }
 
     pub(super) fn note(&mut self, event: Event) {

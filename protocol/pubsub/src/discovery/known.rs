@@ -295,6 +295,16 @@ impl Known {
         self.proofs.values()
     }
 
+    /// The statements that exclude somebody: whom, and what whoever may say so said.
+    pub(crate) fn exclusions(&self) -> impl Iterator<Item = (&Digest, &Bytes)> {
+        self.proofs.iter().filter_map(|(holder, against)| match &against.proof {
+            Proof::Excluded(statement) | Proof::Named(Named { statement, .. }) => {
+                Some((holder, &statement.0))
+            }
+            Proof::Expired(_) | Proof::Left(_) => None,
+        })
+    }
+
     /// Proofs and leaves.
     pub(crate) fn words(&self) -> usize {
         self.proofs.len().saturating_add(self.leaves.len())

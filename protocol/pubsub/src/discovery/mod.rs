@@ -115,6 +115,7 @@ pub struct Discovery<P> {
     timers: Timers,
     out: VecDeque<Output>,
     refused: u64,
+    accepted: u64,
 }
 
 impl<P: Papers> Discovery<P> {
@@ -156,6 +157,7 @@ impl<P: Papers> Discovery<P> {
             timers: Timers::default(),
             out: VecDeque::new(),
             refused: 0,
+            accepted: 0,
         };
         memory.proofs.into_iter().for_each(|one| machine.known.restore_proof(one));
         Ok(machine)
@@ -210,6 +212,11 @@ impl<P: Papers> Discovery<P> {
         self.refused
     }
 
+    /// Messages that were new, and of somebody who may say them.
+    pub fn accepted(&self) -> u64 {
+        self.accepted
+    }
+
     /// How many ids this node remembers.
     pub fn remembered(&self) -> usize {
         self.known.len()
@@ -218,6 +225,11 @@ impl<P: Papers> Discovery<P> {
     /// How many words against members it keeps: exclusions, ended certificates, leaves.
     pub fn words_kept(&self) -> usize {
         self.known.words()
+    }
+
+    /// The exclusions that it keeps: whom ([`Papers::holder`]), and the statement.
+    pub fn exclusions(&self) -> impl Iterator<Item = (&Digest, &Bytes)> {
+        self.known.exclusions()
     }
 
     /// The members who share this node's key, by rank; empty if it has none.

@@ -43,6 +43,7 @@ impl<P: Papers> Discovery<P> {
     }
 
     fn take(&mut self, now: Instant, bytes: &[u8], entry: Entry, body: Body, entropy: &mut dyn Entropy) {
+        self.accepted = self.accepted.saturating_add(1);
         let (kind, instance) = (body.said.kind(), body.instance);
         let known = self.note_heard(&entry, kind, instance);
         match body.said {

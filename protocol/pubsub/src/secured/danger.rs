@@ -24,4 +24,8 @@ pub enum Danger {
     AnyTime,
     /// The bytes of a certificate name its holder, its signature among them (PUB-63).
     BytesName,
+    /// A confirmation of an exclusion is not verified (PUB-75).
+    AnyConfirmation,
+    /// A confirmation counts for a question that it does not answer (PUB-75).
+    AnyQuestion,
 }

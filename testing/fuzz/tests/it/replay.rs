@@ -153,6 +153,7 @@ replays! {
     lcm_opener
     lcm_right
     lcm_permit
+    lcm_confirming
     lcm_keys_message
     lcm_keys_machine
     lcm_types

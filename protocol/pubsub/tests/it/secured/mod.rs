@@ -1,5 +1,6 @@
 //! The secured form.
 
+mod confirmations;
 mod epochs;
 mod helper;
 mod issuers;

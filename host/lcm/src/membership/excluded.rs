@@ -1,0 +1,113 @@
+//! The folder of exclusions: what people put there is carried out, and what was heard lies there.
+//!
+//! ```text
+//! EXCLUDED/1-9f21….statement     the root's statement; the name is for people
+//! EXCLUDED/9f2185….statement     one that was heard: the first bytes of whom it names
+//! ```
+//! It is not in the state folder: whoever goes back to an older state still has the exclusions.
+
+use folkmoot_base::{Digest, digest, hex};
+use folkmoot_pubsub::discovery::message::{CERTIFICATE_BYTES_MAX, PROOFS_MAX};
+use folkmoot_system::write_whole;
+use std::collections::BTreeSet;
+use std::fs::{DirBuilder, File};
+use std::io::{self, Read as _};
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+
+/// How the name of such a file ends.
+pub const EXCLUSION_FILE_END: &str = "statement";
+/// Most files that are read: a member keeps no more exclusions than that.
+const FILES_MAX: usize = 2 * PROOFS_MAX;
+
+/// The exclusions in this folder, each with its file. A folder that is not there has none.
+///
+/// # Errors
+/// What the system says. A file that is too long for a statement is [`io::ErrorKind::InvalidData`].
+pub fn exclusions_in(folder: &Path) -> io::Result<Vec<(PathBuf, Vec<u8>)>> {
+    let entries = match std::fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        other => other?,
+    };
+    let mut found = Vec::new();
+    for entry in entries.take(FILES_MAX) {
+        let path = entry?.path();
+        if path.extension().is_some_and(|end| end == EXCLUSION_FILE_END) {
+            let statement = read(&path)?;
+            found.push((path, statement));
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let most = u64::try_from(CERTIFICATE_BYTES_MAX).unwrap_or(u64::MAX);
+    File::open(path)?.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    let fits = bytes.len() <= CERTIFICATE_BYTES_MAX;
+    if fits { Ok(bytes) } else { Err(io::ErrorKind::InvalidData.into()) }
+}
+
+/// What a member knows of the folder.
+#[derive(Debug)]
+pub(super) struct Excluded {
+    folder: PathBuf,
+    /// Statements that lie there, by their SHA-256, and those that it could not keep or take.
+    known: BTreeSet<Digest>,
+}
+
+impl Excluded {
+    pub(super) fn new(folder: PathBuf) -> Self {
+        Self { folder, known: BTreeSet::new() }
+    }
+
+    /// What has come into the folder since the last time.
+    pub(super) async fn fresh(&mut self) -> Vec<(PathBuf, Vec<u8>)> {
+        let folder = self.folder.clone();
+        let read = tokio::task::spawn_blocking(move || exclusions_in(&folder)).await;
+        let mut all = match read.map_err(io::Error::other).flatten() {
+            Ok(all) => all,
+            Err(error) => {
+                tracing::warn!(%error, folder = %self.folder.display(), "the exclusions there cannot be read");
+                return Vec::new();
+            }
+        };
+        // What is there no more is written again.
+        self.known = all
+            .iter()
+            .map(|(_, statement)| digest(&[statement]))
+            .filter(|one| self.known.contains(one))
+            .collect();
+        all.retain(|(_, statement)| self.known.insert(digest(&[statement])));
+        all
+    }
+
+    /// Writes these, each with whom it names, unless they lie there. `false` if the disk does not
+    /// have them all.
+    pub(super) async fn keep(&mut self, all: Vec<(Digest, Vec<u8>)>) -> bool {
+        let mut kept = true;
+        for (holder, statement) in all {
+            let named = digest(&[&statement]);
+            if self.known.contains(&named) {
+                continue;
+            }
+            let folder = self.folder.clone();
+            let write = tokio::task::spawn_blocking(move || write(&folder, &holder, &statement)).await;
+            match write.map_err(io::Error::other).flatten() {
+                Ok(()) => _ = self.known.insert(named),
+                Err(error) => {
+                    tracing::warn!(%error, folder = %self.folder.display(), "an exclusion is not written there");
+                    kept = false;
+                }
+            }
+        }
+        kept
+    }
+}
+
+fn write(folder: &Path, holder: &Digest, statement: &[u8]) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    let name = hex(holder.get(..8).unwrap_or_default());
+    write_whole(&folder.join(name).with_extension(EXCLUSION_FILE_END), statement)
+}

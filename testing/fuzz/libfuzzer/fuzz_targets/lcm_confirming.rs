@@ -1,0 +1,3 @@
+#![no_main]
+
+folkmoot_libfuzzer::target!(lcm_confirming);
