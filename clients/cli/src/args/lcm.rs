@@ -1,10 +1,11 @@
 //! What can be said to `folkmoot lcm`.
 
 use super::certify::{Certificate, Certify, Exclude, Root};
-use clap::{Args, Subcommand};
-use folkmoot_lcm::Pattern;
+use clap::{ArgGroup, Args, Subcommand};
+use folkmoot_lcm::{Pattern, PatternError};
 use folkmoot_pubsub::{Address, Channel, Interface};
 use std::path::PathBuf;
+use std::time::Duration;
 
 #[derive(Debug, Args)]
 pub(crate) struct Lcm {
@@ -60,12 +61,39 @@ pub(crate) struct Secured {
     pub(crate) signed: Vec<Channel>,
 }
 
+/// Which channels.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Channels {
+    /// Which channels: a regular expression for the whole name.
+    #[arg(long, short, value_name = "PATTERN", value_parser = pattern, default_value = ".*")]
+    channel: Pattern,
+    /// Takes the channels that do not match --channel instead.
+    #[arg(long, short = 'v', visible_alias = "invert-channels", requires = "channel")]
+    invert: bool,
+}
+
+impl Channels {
+    /// What to subscribe to. A channel of it may still not be wanted: no regular expression here
+    /// says what another one does not match.
+    pub(crate) fn pattern(&self) -> Result<Pattern, PatternError> {
+        if self.invert { Pattern::new(".*") } else { Ok(self.channel.clone()) }
+    }
+
+    pub(crate) fn wants(&self, channel: &Channel) -> bool {
+        self.channel.matches(channel) != self.invert
+    }
+
+    /// The same for a channel that matches [`Self::pattern`].
+    pub(crate) fn keeps(&self, channel: &Channel) -> bool {
+        !self.invert || self.wants(channel)
+    }
+}
+
 /// Which channels, and for how long.
 #[derive(Debug, Args)]
 pub(crate) struct Wanted {
-    /// Which channels: a regular expression for the whole name.
-    #[arg(long, short, value_name = "PATTERN", value_parser = pattern, default_value = ".*")]
-    pub(crate) channel: Pattern,
+    #[command(flatten)]
+    pub(crate) channels: Channels,
     /// Stops after this many seconds [default: when it is told to, by Ctrl-C].
     #[arg(long, value_name = "SECONDS")]
     pub(crate) seconds: Option<u64>,
@@ -80,9 +108,14 @@ pub(crate) struct Spy {
     /// How often the table is shown.
     #[arg(long, value_name = "SECONDS", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=3_600))]
     pub(crate) every: u64,
+    /// A .lcm file, once for each: the last message of each channel is shown, field by field, if
+    /// these files define its type.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) types: Vec<PathBuf>,
 }
 
 #[derive(Debug, Args)]
+#[command(group = ArgGroup::new("numbered"))]
 pub(crate) struct Log {
     /// The file to write.
     pub(crate) file: PathBuf,
@@ -94,22 +127,44 @@ pub(crate) struct Log {
     #[arg(long, value_name = "NUMBER")]
     pub(crate) count: Option<u64>,
     /// Overwrites the file if it exists.
-    #[arg(long, short)]
+    #[arg(long, short, conflicts_with = "numbered")]
     pub(crate) force: bool,
+    /// Writes FILE.00, or the first of FILE.01, FILE.02, ... that does not exist. It never
+    /// overwrites one.
+    #[arg(long, short, group = "numbered")]
+    pub(crate) increment: bool,
+    /// Writes FILE.0, and keeps so many files: an older FILE.0 becomes FILE.1, and so on. The last
+    /// one is overwritten.
+    #[arg(long, value_name = "NUMBER", group = "numbered", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) rotate: Option<u32>,
+    /// Begins a new file before one has more than so many MB (of 2^20 bytes); may have a fraction.
+    #[arg(long, value_name = "MB", value_parser = megabytes, requires = "numbered")]
+    pub(crate) split_mb: Option<u64>,
+    /// Begins a new file when the first message of one is so many seconds old.
+    #[arg(long, value_name = "SECONDS", requires = "numbered", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) split_seconds: Option<u64>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Play {
     /// The log.
     pub(crate) file: PathBuf,
-    /// Which channels: a regular expression for the whole name.
-    #[arg(long, short, value_name = "PATTERN", value_parser = pattern, default_value = ".*")]
-    pub(crate) channel: Pattern,
+    #[command(flatten)]
+    pub(crate) channels: Channels,
     #[command(flatten)]
     pub(crate) secured: Secured,
     /// How many times faster than it was recorded; 0: without pauses.
     #[arg(long, short, value_name = "FACTOR", default_value_t = 1.0, value_parser = speed)]
     pub(crate) speed: f64,
+    /// Begins so many seconds after the log's first message; may have a fraction.
+    #[arg(long, value_name = "SECONDS", value_parser = start)]
+    pub(crate) start: Option<Duration>,
+    /// Begins anew at the end, until it is told to stop.
+    #[arg(long = "loop")]
+    pub(crate) again: bool,
+    /// Waits before the first message: the space key continues, and so does the signal CONT.
+    #[arg(long)]
+    pub(crate) paused: bool,
 }
 
 #[derive(Debug, Args)]
@@ -155,9 +210,8 @@ pub(crate) struct Bridge {
     /// the certificate's group, with TTL 1].
     #[arg(long, value_name = "URL", value_parser = address)]
     pub(crate) outside: Option<Address>,
-    /// Which channels go over: a regular expression for the whole name.
-    #[arg(long, short, value_name = "PATTERN", value_parser = pattern, default_value = ".*")]
-    pub(crate) channel: Pattern,
+    #[command(flatten)]
+    pub(crate) channels: Channels,
     /// Allows a TTL above 0 inside: plain messages leave this host, and anybody can read them.
     #[arg(long)]
     pub(crate) inside_leaves_host: bool,
@@ -189,4 +243,17 @@ fn speed(text: &str) -> Result<f64, String> {
     let factor: Option<f64> = text.parse().ok();
     let factor = factor.filter(|factor| *factor == 0.0 || (0.001..=1_000_000.0).contains(factor));
     factor.ok_or_else(|| String::from("a speed is 0, or a number from 0.001 to 1000000"))
+}
+
+/// In bytes.
+fn megabytes(text: &str) -> Result<u64, String> {
+    let number = text.parse().ok().filter(|number: &f64| (0.001..=1_000_000.0).contains(number));
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is within 1000 to 2^40")]
+    let bytes = number.map(|number| (number * f64::from(1 << 20)) as u64);
+    bytes.ok_or_else(|| String::from("a size is a number from 0.001 to 1000000"))
+}
+
+fn start(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    seconds.ok_or_else(|| String::from("where to start is a number of seconds, 0 or more"))
 }

@@ -1,121 +1,130 @@
 //! `folkmoot lcm play`
 
+mod keys;
+mod pace;
+mod player;
+
 use super::meeting::Meeting;
-use super::reading::{Next, messages};
+use super::reading::{Next, length, messages};
 use super::{Place, end};
 use crate::args::lcm::Play;
 use crate::exit::{Exit, Failure};
 use crate::show::{data, many_of};
+use player::Player;
 use serde_json::json;
 use std::fs::File;
-use std::io;
+use std::io::{self, IsTerminal};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// A pause that is longer than this is told.
-const LONG: Duration = Duration::from_mins(1);
-
-/// When each message is due: so long after the one before it as in the log, by the factor.
-#[derive(Debug)]
-struct Pace {
-    speed: f64,
-    /// The last message's time in the log, and when it was due.
-    last: Option<(i64, Instant)>,
-}
-
-impl Pace {
-    /// Where the clock of a log goes back there is no pause, and those after it are as they were.
-    fn due(&mut self, time: i64) -> Option<Instant> {
-        if self.speed == 0.0 {
-            return None;
-        }
-        let (before, start) = *self.last.get_or_insert_with(|| (time, Instant::now()));
-        let micros = u64::try_from(time.saturating_sub(before)).unwrap_or(0);
-        let pause = Duration::from_micros(micros).as_secs_f64() / self.speed;
-        let due = start.checked_add(Duration::try_from_secs_f64(pause).ok()?)?;
-        self.last = Some((time, due));
-        Some(due)
-    }
+/// What was played.
+#[derive(Debug, Default)]
+struct Played {
+    messages: u64,
+    /// How often the log was played to its end.
+    passes: u64,
+    skipped: u64,
+    /// How long the log is, when its end was seen.
+    length: Duration,
 }
 
 pub(super) async fn run(at: Meeting, play: Play, json: bool) -> Result<(), Failure> {
-    let Play { file, channel: wanted, secured, speed } = play;
-    let wrong = |error: io::Error| Failure::file(&file, &error);
-    let log = File::open(&file).map_err(wrong)?;
-    let place = Place::join(at, &secured, json).await?;
-    let mut end = std::pin::pin!(end(None));
-    let mut log = messages(log, wanted);
-    let mut pace = Pace { speed, last: None };
-    let (mut published, mut skipped) = (0_u64, 0);
-    loop {
-        let next = tokio::select! {
-            biased;
-            () = &mut end => break,
-            next = log.recv() => next,
-        };
-        let (channel, time, payload) = match next.transpose().map_err(wrong)? {
-            Some(Next::Message { channel, time, payload }) => (channel, time, payload),
-            Some(Next::End(damaged)) => {
-                skipped = damaged;
-                break;
-            }
-            None => break,
-        };
-        if let Some(due) = pace.due(time) {
-            tokio::select! {
-                () = wait(due) => {}
-                () = &mut end => break,
-            }
-        }
-        place.publish(channel, &payload).await?;
-        published = published.saturating_add(1);
+    let wrong = |error: io::Error| Failure::file(&play.file, &error);
+    let log = File::open(&play.file).map_err(wrong)?;
+    let is_file = log.metadata().map_err(wrong)?.is_file();
+    if play.again && !is_file {
+        let text = format!("{} is no file, so --loop cannot begin it anew", play.file.display());
+        return Err(Failure::new(Exit::Usage, text));
     }
+    let place = Place::join(at, &play.secured, json).await?;
+    // A pipe is opened once: what was read of it does not come again.
+    let seen = is_file && !json && io::stderr().is_terminal();
+    let known = if seen { File::open(&play.file).and_then(length).map_err(wrong)? } else { None };
+    let mut player = Player::new(&play, known)?;
+    let mut played = Played::default();
+    let ended = tokio::select! {
+        biased;
+        () = end(None) => Ok(()),
+        ended = all(&play, log, &place, &mut player, &mut played) => ended,
+    };
+    let position = player.position();
+    // The terminal is as it was before anything else is said.
+    drop(player);
+    ended?;
     let left = place.leave().await;
-    let value = json!({ "file": file, "messages": published, "skipped_bytes": skipped });
-    data(json, &value, || format!("{} published", many_of(published, "message")));
-    if skipped > 0 {
-        let text = format!("the log is damaged: {} skipped", many_of(skipped, "byte"));
-        return Err(Failure::new(Exit::No, text));
-    }
+    let value = json!({
+        "file": play.file,
+        "messages": played.messages,
+        "skipped_bytes": played.skipped,
+        "passes": played.passes,
+        "position": position.as_secs_f64(),
+    });
+    data(json, &value, || format!("{} published", many_of(played.messages, "message")));
+    played.judge(play.start.unwrap_or_default())?;
     left
 }
 
-async fn wait(due: Instant) {
-    let pause = due.saturating_duration_since(Instant::now());
-    if pause > LONG {
-        let seconds = pause.as_secs();
-        eprintln!(
-            "the log pauses here, and the next message comes in {seconds} s. --speed 0 plays without pauses"
-        );
+/// Plays the log, or plays it again and again.
+async fn all(
+    play: &Play,
+    mut log: File,
+    place: &Place,
+    player: &mut Player,
+    played: &mut Played,
+) -> Result<(), Failure> {
+    loop {
+        let before = played.messages;
+        once(play, log, place, player, played).await?;
+        played.passes = played.passes.saturating_add(1);
+        // A log without a message would begin anew for ever, and nobody would see anything.
+        if !play.again || played.messages == before {
+            return Ok(());
+        }
+        player.rewind();
+        log = File::open(&play.file).map_err(|error| Failure::file(&play.file, &error))?;
     }
-    tokio::time::sleep_until(due).await;
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn due(speed: f64, times: &[i64]) -> Vec<f64> {
-        let mut pace = Pace { speed, last: None };
-        let due: Vec<Instant> = times.iter().map(|time| pace.due(*time).unwrap()).collect();
-        due.iter().map(|one| one.duration_since(due[0]).as_secs_f64()).collect()
+async fn once(
+    play: &Play,
+    log: File,
+    place: &Place,
+    player: &mut Player,
+    played: &mut Played,
+) -> Result<(), Failure> {
+    let wrong = |error: io::Error| Failure::file(&play.file, &error);
+    let mut log = messages(log, play.channels.clone(), play.start.unwrap_or_default());
+    loop {
+        let (channel, payload) = match log.recv().await.transpose().map_err(wrong)? {
+            Some(Next::Message { channel, time, at, payload }) => {
+                player.wait(time, at).await;
+                (channel, payload)
+            }
+            Some(Next::End { skipped, length }) => {
+                (played.skipped, played.length) = (skipped, length);
+                return Ok(());
+            }
+            None => return Ok(()),
+        };
+        let before = Instant::now();
+        place.publish(channel, &payload).await?;
+        player.rested(before.elapsed(), false);
+        played.messages = played.messages.saturating_add(1);
     }
+}
 
-    #[test]
-    fn pauses_are_those_of_the_log() {
-        assert_eq!(due(2.0, &[5_000_000, 6_000_000, 9_000_000]), [0.0, 0.5, 2.0]);
-        assert_eq!(Pace { speed: 0.0, last: None }.due(5), None);
-    }
-
-    #[test]
-    fn a_clock_that_goes_back_costs_that_pause_alone() {
-        assert_eq!(due(1.0, &[9_000_000, 4_000_000, 5_000_000, 6_000_000]), [0.0, 0.0, 1.0, 2.0]);
-        assert_eq!(due(1.0, &[0, i64::MIN, i64::MIN + 1_000_000]), [0.0, 0.0, 1.0]);
-    }
-
-    #[test]
-    fn a_time_far_ahead_is_far_ahead() {
-        let far = due(0.001, &[i64::MIN, i64::MAX]);
-        assert!(far[1] > 9e15, "{far:?}");
+impl Played {
+    /// Whether it was what was asked for.
+    fn judge(&self, start: Duration) -> Result<(), Failure> {
+        if self.skipped > 0 {
+            let text = format!("the log is damaged: {} skipped", many_of(self.skipped, "byte"));
+            return Err(Failure::new(Exit::No, text));
+        }
+        if self.passes > 0 && start > self.length {
+            let (start, length) = (start.as_secs_f64(), self.length.as_secs_f64());
+            let text = format!("--start {start} is behind the end of the log, which has {length:.1} s");
+            return Err(Failure::new(Exit::Usage, text));
+        }
+        Ok(())
     }
 }

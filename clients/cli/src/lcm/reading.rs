@@ -2,15 +2,18 @@
 //!
 //! A thread of its own reads: a pipe may keep it waiting, and Ctrl-C ends the command all the same.
 
-use folkmoot_lcm::Pattern;
+use crate::args::lcm::Channels;
 use folkmoot_pubsub::Channel;
 use folkmoot_pubsub::log::{Event, Step, step};
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::time::Duration;
 use tokio::sync::mpsc;
 
 /// How many messages are read ahead.
 const AHEAD: usize = 4;
+/// How much of a log's end is looked at for its last message: more, if that is too little.
+const TAILS: [i64; 3] = [1 << 20, 32 << 20, 512 << 20];
 
 /// What a log has next.
 #[derive(Debug)]
@@ -19,24 +22,30 @@ pub(super) enum Next {
         channel: Channel,
         /// In microseconds since 1970.
         time: i64,
+        /// How long after the log's first message.
+        at: Duration,
         payload: Vec<u8>,
     },
-    /// So many bytes were damaged.
-    End(u64),
+    /// So many bytes were damaged. The last message is so long after the first one.
+    End { skipped: u64, length: Duration },
 }
 
-/// The messages whose channels match, and the end.
-pub(super) fn messages(file: File, wanted: Pattern) -> mpsc::Receiver<io::Result<Next>> {
+/// The messages whose channels are wanted, from so long after the first one, and the end.
+pub(super) fn messages(file: File, wanted: Channels, start: Duration) -> mpsc::Receiver<io::Result<Next>> {
     let (tell, told) = mpsc::channel(AHEAD);
     // Nobody waits for this thread at the end: it may be reading still.
     std::thread::spawn(move || {
         let mut reader = Reader::new(file);
+        let (mut first, mut length) = (None, Duration::ZERO);
         loop {
-            let next = reader.next(|event| next(&event, &wanted));
+            let next = reader.next(|event| {
+                length = between(*first.get_or_insert(event.time), event.time);
+                (length >= start).then(|| next(&event, length, &wanted)).flatten()
+            });
             let (next, over) = match next {
                 Ok(Some(None)) => continue,
                 Ok(Some(Some(message))) => (Ok(message), false),
-                Ok(None) => (Ok(Next::End(reader.skipped)), true),
+                Ok(None) => (Ok(Next::End { skipped: reader.skipped, length }), true),
                 Err(error) => (Err(error), true),
             };
             if tell.blocking_send(next).is_err() || over {
@@ -47,9 +56,34 @@ pub(super) fn messages(file: File, wanted: Pattern) -> mpsc::Receiver<io::Result
     told
 }
 
-fn next(event: &Event<'_>, wanted: &Pattern) -> Option<Next> {
+fn next(event: &Event<'_>, at: Duration, wanted: &Channels) -> Option<Next> {
     let Event { channel, time, payload, .. } = *event;
-    wanted.matches(&channel).then(|| Next::Message { channel, time, payload: payload.to_vec() })
+    wanted.wants(&channel).then(|| Next::Message { channel, time, at, payload: payload.to_vec() })
+}
+
+/// From one time of a log to another; nothing if its clock went back.
+fn between(first: i64, last: i64) -> Duration {
+    let ahead = i128::from(last).saturating_sub(first.into());
+    Duration::from_micros(u64::try_from(ahead).unwrap_or(0))
+}
+
+/// How long a log is, if its end can be found: not that of a pipe.
+pub(super) fn length(mut file: File) -> io::Result<Option<Duration>> {
+    let bytes = file.seek(SeekFrom::End(0))?;
+    file.rewind()?;
+    let Some(first) = Reader::new(&file).next(|event| event.time)? else { return Ok(None) };
+    for tail in TAILS {
+        let whole = bytes <= tail.unsigned_abs();
+        file.seek(if whole { SeekFrom::Start(0) } else { SeekFrom::End(tail.saturating_neg()) })?;
+        let (mut reader, mut last) = (Reader::new(&file), None);
+        while let Some(time) = reader.next(|event| event.time)? {
+            last = Some(time);
+        }
+        if last.is_some() || whole {
+            return Ok(last.map(|last| between(first, last)));
+        }
+    }
+    Ok(None)
 }
 
 /// What is read of the file at once.
@@ -129,6 +163,25 @@ mod tests {
             fills += 1;
         }
         assert!(fills < 20, "{fills} times");
+    }
+
+    #[test]
+    fn a_log_is_as_long_as_from_its_first_message_to_its_last() {
+        let path = std::env::temp_dir().join(format!("folkmoot-length-{}", std::process::id()));
+        let channel = Channel::new("A").unwrap();
+        let log = |times: &[i64], bytes: usize| {
+            let (mut file, payload) = (Vec::new(), vec![7; bytes]);
+            for time in times {
+                Event { number: 0, time: *time, channel, payload: &payload }.encode(&mut file).unwrap();
+            }
+            std::fs::write(&path, file).unwrap();
+            length(File::open(&path).unwrap()).unwrap()
+        };
+        assert_eq!(log(&[5, 6, 1_000_005], 700_000), Some(Duration::from_secs(1)));
+        assert_eq!(log(&[5, 6, 2_000_005], 3 << 20), Some(Duration::from_secs(2)), "longer than a tail");
+        assert_eq!(log(&[i64::MIN, i64::MAX], 1), Some(Duration::from_micros(u64::MAX)));
+        assert_eq!((log(&[5, 4], 1), log(&[], 1)), (Some(Duration::ZERO), None));
+        std::fs::remove_file(&path).unwrap();
     }
 
     #[test]

@@ -1,98 +1,31 @@
 //! `folkmoot lcm spy`
 
+mod traffic;
+mod types;
+mod value;
+
 use super::meeting::Meeting;
 use super::{Place, failed, losses, lost};
 use crate::args::lcm::Spy;
 use crate::exit::Failure;
-use crate::show::{Paint, data, harmless, line, many, paint, table};
-use folkmoot_lcm::{Bus, Capacity, Heard, Subscription};
-use folkmoot_pubsub::Channel;
+use crate::show::{Paint, data, line, many, paint, table};
+use folkmoot_lcm::{Bus, Capacity, Subscription};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
-use std::time::Duration;
-
-/// Most channels that are shown; what comes on others is counted together.
-const CHANNELS_MAX: usize = 1_000;
-
-/// What came on one channel.
-#[derive(Debug, Clone, Copy, Default)]
-struct Traffic {
-    messages: u64,
-    bytes: u64,
-    /// Of the last message.
-    size: usize,
-    /// The same at the last table.
-    before: (u64, u64),
-}
-
-#[derive(Debug, Default)]
-struct Channels {
-    known: BTreeMap<Channel, Traffic>,
-    others: Traffic,
-}
-
-impl Channels {
-    fn note(&mut self, heard: &Heard) {
-        let crowded = self.known.len() >= CHANNELS_MAX && !self.known.contains_key(&heard.channel);
-        let traffic = if crowded { &mut self.others } else { self.known.entry(heard.channel).or_default() };
-        traffic.messages = traffic.messages.saturating_add(1);
-        traffic.bytes = traffic.bytes.saturating_add(u64::try_from(heard.payload.len()).unwrap_or(u64::MAX));
-        traffic.size = heard.payload.len();
-    }
-
-    /// A row of each channel, and what is behind the rows; the rates begin anew.
-    fn rows(&mut self, seconds: f64) -> Vec<Row> {
-        let others = (self.others.messages > 0).then_some(("(other channels)".to_owned(), &mut self.others));
-        let known = self.known.iter_mut().map(|(channel, traffic)| (channel.text(), traffic));
-        known.chain(others).map(|(name, traffic)| Row::of(name, traffic, seconds)).collect()
-    }
-}
-
-#[derive(Debug)]
-struct Row {
-    name: String,
-    traffic: Traffic,
-    hertz: f64,
-    bandwidth: f64,
-}
-
-impl Row {
-    fn of(name: String, traffic: &mut Traffic, seconds: f64) -> Self {
-        let per_second = |now: u64, before: u64| now.saturating_sub(before) as f64 / seconds.max(0.001);
-        let (messages, bytes) = traffic.before;
-        let hertz = per_second(traffic.messages, messages);
-        let bandwidth = per_second(traffic.bytes, bytes);
-        traffic.before = (traffic.messages, traffic.bytes);
-        Self { name, traffic: *traffic, hertz, bandwidth }
-    }
-
-    fn cells(&self) -> Vec<String> {
-        let numbers = [self.traffic.messages.to_string(), format!("{:.1}", self.hertz)];
-        let sizes = [format!("{:.1}", self.bandwidth / 1_000.0), self.traffic.size.to_string()];
-        [harmless(&self.name)].into_iter().chain(numbers).chain(sizes).collect()
-    }
-
-    fn json(&self) -> Value {
-        json!({
-            "channel": self.name,
-            "messages": self.traffic.messages,
-            "bytes": self.traffic.bytes,
-            "messages_per_second": self.hertz,
-            "bytes_per_second": self.bandwidth,
-            "last_size": self.traffic.size,
-        })
-    }
-}
+use std::time::{Duration, Instant};
+use traffic::{Channels, Row};
+use types::Types;
 
 pub(super) async fn run(at: Meeting, spy: Spy, json: bool) -> Result<(), Failure> {
+    let types = if spy.types.is_empty() { None } else { Some(Types::read(&spy.types)?) };
     let place = Place::listen(at, &spy.secured, json).await?;
     let bus = place.bus();
-    let mut subscription = bus.subscribe(spy.wanted.channel, Capacity::default()).map_err(failed)?;
+    let wanted = spy.wanted.channels;
+    let pattern = wanted.pattern().map_err(Failure::bug)?;
+    let mut subscription = bus.subscribe(pattern, Capacity::default()).map_err(failed)?;
     let mut end = Box::pin(place.end(spy.wanted.seconds));
     let mut tick = tokio::time::interval(Duration::from_secs(spy.every));
     tick.tick().await;
-    let mut channels = Channels::default();
-    let mut since = tokio::time::Instant::now();
+    let mut channels = Channels::new(types.as_ref(), Instant::now());
     if !json {
         eprintln!("listening on {}; Ctrl-C ends this", place.address());
     }
@@ -100,7 +33,9 @@ pub(super) async fn run(at: Meeting, spy: Spy, json: bool) -> Result<(), Failure
         let over = tokio::select! {
             heard = subscription.next() => match heard {
                 Some(heard) => {
-                    channels.note(&heard);
+                    if wanted.keeps(&heard.channel) {
+                        channels.note(&heard);
+                    }
                     continue;
                 }
                 None => true,
@@ -108,9 +43,7 @@ pub(super) async fn run(at: Meeting, spy: Spy, json: bool) -> Result<(), Failure
             _ = tick.tick() => false,
             () = &mut end => true,
         };
-        let seconds = since.elapsed().as_secs_f64();
-        since = tokio::time::Instant::now();
-        show(&channels.rows(seconds), bus, &subscription, json);
+        show(&channels.rows(Instant::now(), over), types.is_some(), bus, &subscription, json);
         if over {
             drop((subscription, end));
             return place.leave().await;
@@ -118,11 +51,11 @@ pub(super) async fn run(at: Meeting, spy: Spy, json: bool) -> Result<(), Failure
     }
 }
 
-fn show(rows: &[Row], bus: &Bus, subscription: &Subscription, json: bool) {
-    let all: Vec<Value> = rows.iter().map(Row::json).collect();
+fn show(rows: &[Row], typed: bool, bus: &Bus, subscription: &Subscription, json: bool) {
+    let all: Vec<Value> = if json { rows.iter().map(Row::json).collect() } else { Vec::new() };
     let value = json!({ "channels": all, "lost": lost(bus, subscription) });
     data(json, &value, || {
-        let heading = ["CHANNEL", "MESSAGES", "HZ", "KB/S", "LAST BYTES"];
+        let heading: Vec<&str> = Row::HEADING.into_iter().take(if typed { 6 } else { 5 }).collect();
         let cells: Vec<Vec<String>> = rows.iter().map(Row::cells).collect();
         let losses = losses(bus, subscription.dropped());
         let about = format!("{}{losses}", many(rows.len(), "channel"));

@@ -17,7 +17,7 @@ mod way;
 use super::meeting::Meeting;
 use super::sealed::{self, Sealed};
 use super::{end, failed, listen_plainly};
-use crate::args::lcm::Bridge;
+use crate::args::lcm::{Bridge, Channels};
 use crate::exit::{Exit, Failure};
 use crate::show::{data, line};
 use folkmoot_lcm::{Bus, Capacity, Full};
@@ -44,6 +44,8 @@ struct Sides {
     others: Others,
     heard: Inside,
     ways: Ways,
+    /// Which channels go over, of those that the certificate names (PUB-67).
+    channels: Channels,
     json: bool,
 }
 
@@ -58,8 +60,9 @@ pub(super) async fn run(at: Meeting, bridge: Bridge, json: bool) -> Result<(), F
     let mut tasks = JoinSet::new();
     tasks.spawn(others::watch(Arc::clone(&sides)));
     tokio::time::sleep(LOOK).await;
-    let outward = sides.inside.subscribe(bridge.channel.clone(), WAITING).map_err(failed)?;
-    let inward = sides.outside.membership.bus().subscribe(bridge.channel, WAITING).map_err(failed)?;
+    let pattern = sides.channels.pattern().map_err(Failure::bug)?;
+    let outward = sides.inside.subscribe(pattern.clone(), WAITING).map_err(failed)?;
+    let inward = sides.outside.membership.bus().subscribe(pattern, WAITING).map_err(failed)?;
     tasks.spawn(way::outward(Arc::clone(&sides), outward));
     tasks.spawn(way::inward(Arc::clone(&sides), inward));
     tasks.spawn(tell_keys(Arc::clone(&sides), json));
@@ -109,7 +112,8 @@ async fn open(at: Meeting, bridge: &Bridge, json: bool) -> Result<Sides, Failure
     let others = Others::new(outside.address.group, outside.sender, inside.port().map_err(failed)?);
     let heard = Inside::default();
     heard.look(json);
-    Ok(Sides { within, inside, outside, others, heard, ways: Ways::default(), json })
+    let channels = bridge.channels.clone();
+    Ok(Sides { within, inside, outside, others, heard, ways: Ways::default(), channels, json })
 }
 
 fn same(inside: &Address) -> Failure {

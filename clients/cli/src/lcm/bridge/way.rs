@@ -2,6 +2,7 @@
 
 use super::super::failed;
 use super::Sides;
+use crate::args::lcm::Channels;
 use crate::exit::{Exit, Failure};
 use crate::show::many_of;
 use folkmoot_lcm::{Bus, BusError, Heard, Subscription};
@@ -88,7 +89,7 @@ impl Way {
 /// From plain programs to other bridges.
 pub(super) async fn outward(sides: Arc<Sides>, mut heard: Subscription) -> Failure {
     let Ways([way, _]) = &sides.ways;
-    while let Some(message) = next(&mut heard, way).await {
+    while let Some(message) = next(&mut heard, &sides.channels, way).await {
         if stays(&message.channel) || !sides.heard.said_here(&sides.inside, message.from, sides.json) {
             continue;
         }
@@ -110,7 +111,7 @@ pub(super) async fn outward(sides: Arc<Sides>, mut heard: Subscription) -> Failu
 /// From other bridges to plain programs.
 pub(super) async fn inward(sides: Arc<Sides>, mut heard: Subscription) -> Failure {
     let Ways([_, way]) = &sides.ways;
-    while let Some(message) = next(&mut heard, way).await {
+    while let Some(message) = next(&mut heard, &sides.channels, way).await {
         let own = message.sender.is_none_or(|sender| sender == sides.outside.sender);
         let from_here = message.sender.is_some_and(|sender| sides.others.is(sender));
         if stays(&message.channel) || own || from_here || sides.others.stands_by() {
@@ -123,11 +124,15 @@ pub(super) async fn inward(sides: Arc<Sides>, mut heard: Subscription) -> Failur
     ended("outside")
 }
 
-/// The next message. What the queue dropped before it is counted.
-async fn next(heard: &mut Subscription, way: &Mutex<Way>) -> Option<Heard> {
-    let next = heard.next().await;
-    lock(way).dropped = heard.dropped();
-    next
+/// The next message of a channel that goes over. What the queue dropped before it is counted.
+async fn next(heard: &mut Subscription, channels: &Channels, way: &Mutex<Way>) -> Option<Heard> {
+    loop {
+        let next = heard.next().await;
+        lock(way).dropped = heard.dropped();
+        if next.as_ref().is_none_or(|message| channels.keeps(&message.channel)) {
+            return next;
+        }
+    }
 }
 
 /// Fails if nothing can go over any more.

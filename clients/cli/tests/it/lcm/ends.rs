@@ -28,7 +28,7 @@ fn stopped(mut child: Child) -> Output {
 }
 
 /// Waits until the process catches Ctrl-C, and a moment longer.
-fn settle(child: &Child) {
+pub(super) fn settle(child: &Child) {
     let end = Instant::now() + Duration::from_secs(20);
     let status = format!("/proc/{}/status", child.id());
     let catches = || {

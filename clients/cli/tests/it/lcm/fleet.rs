@@ -69,9 +69,15 @@ impl Fleet {
 
     /// Starts the bridge of a robot at these plain programs.
     pub(super) fn bridge(&self, name: &str, number: u8) -> Bridge {
+        self.bridge_of(name, number, &[])
+    }
+
+    /// The same with more options.
+    pub(super) fn bridge_of(&self, name: &str, number: u8, more: &[&str]) -> Bridge {
         let (folder, inside, outside) = (self.file(name), self.inside(number), self.outside());
         let words = ["bridge", "--secured", &folder, "--inside", &inside, "--outside", &outside];
-        Bridge::new(folkmoot(&inside, &[&words[..], &["--every", "1"]].concat()).spawn().unwrap())
+        let words = [&words[..], &["--every", "1"], more].concat();
+        Bridge::new(folkmoot(&inside, &words).spawn().unwrap())
     }
 
     /// A recorder of the plain programs of a robot.

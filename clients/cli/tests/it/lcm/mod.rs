@@ -4,9 +4,13 @@
 mod alone;
 mod bridge;
 mod ends;
+mod excluded;
+mod files;
 mod fleet;
 mod papers;
+mod playing;
 mod sealed;
+mod typed;
 
 use crate::common::place::Place;
 use alone::alone;
