@@ -53,7 +53,7 @@ fn the_spy_tells_the_fields_of_types_that_it_is_given() {
         let mut play = folkmoot(&url, &["play", "--loop", file.to_str().unwrap()]).spawn().unwrap();
         let mut spy = folkmoot(&url, &["spy", "--types", types]).spawn().unwrap();
         let tables = std::io::BufReader::new(spy.stdout.take().unwrap()).lines();
-        let mut tables = tables.map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
+        let mut tables = tables.map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap()).take(60);
         let table = tables.find(|table| all.iter().all(|(name, _)| row(table, name)["messages"].is_u64()));
         let table = table.unwrap();
         let person = run_plainly(&url, &["spy", "--types", types, "--seconds", "2"]);
