@@ -210,7 +210,12 @@ impl Node {
             let alone = Batch { effects: vec![one.clone()], ..batch.clone() };
             let stands = |batch| self.state().decide(batch, |request| self.set().admit(request)).is_ok();
             if fits && !over && stands(alone) && stands(batch) {
-                return Err(format!("{} judged a decision without {:?}", self.me, one.effect.change));
+                let has: Vec<_> = decision.effects.iter().map(|one| &one.effect.change).collect();
+                let (me, time) = (self.me, decision.time);
+                return Err(format!(
+                    "{me} judged a decision of {time} with {has:?} without {:?}",
+                    one.effect.change
+                ));
             }
         }
         Ok(())

@@ -10,7 +10,9 @@
 use super::known::{Thing, may_hold};
 use super::{BallotMessage, BallotOutput, Ballots, KNOWN_FOR, Look, SKEW_SECONDS, TWO};
 use crate::proposal::{Judgement, Proposal, Report, Statement, check_judgements};
-use crate::{Approval, Approved, Decision, EFFECTS_MAX, HOLDS_MAX, REFUSALS_MAX, State, Unproposed};
+use crate::{
+    Approval, Approved, Batch, Change, Decision, EFFECTS_MAX, HOLDS_MAX, REFUSALS_MAX, State, Unproposed,
+};
 use folkmoot_base::{Danger, Digest, Instant, MemberId, UnixTime};
 use std::collections::BTreeSet;
 
@@ -212,7 +214,23 @@ fn after(look: &Look<'_>, decision: &Decision) -> Option<State> {
 fn leaves_out(look: &Look<'_>, decision: &Decision, carriable: &[Approved], digest: &Digest) -> bool {
     let names = |one: &&Approved| one.effect.subject().digest == *digest;
     let left = carriable.iter().find(names).filter(|_| !decision.effects.iter().any(|one| names(&one)));
-    left.is_some_and(|left| after(look, decision).is_some_and(|after| after_still(look, &after, left)))
+    left.is_some_and(|left| {
+        let still = after(look, decision).is_some_and(|after| after_still(look, &after, left));
+        still || expels(look, decision, left)
+    })
+}
+
+/// Whether an effect expels somebody, and the decision could do that, too. Afterwards it may be too
+/// late: whose term ends with the decision is out without having been expelled, and comes back by
+/// approvals that an expulsion would have ended.
+fn expels(look: &Look<'_>, decision: &Decision, left: &Approved) -> bool {
+    if !matches!(left.effect.change, Change::Remove { .. }) {
+        return false;
+    }
+    let effects = decision.effects.iter().chain([left]).cloned().collect();
+    let (holds, refusals) = (decision.holds.clone(), decision.refusals.clone());
+    let batch = Batch { time: decision.time, effects, holds, refusals };
+    look.state.decide(batch, |request| look.set.admit(request)).is_ok()
 }
 
 /// Whether an effect could still be carried out after a decision.

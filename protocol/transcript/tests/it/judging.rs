@@ -1,7 +1,7 @@
 //! What a voter judges of a fresh proposal.
 
 use crate::ballots::{other, voters, wanted, wanting};
-use crate::group::{DAY, Group, approved_by, field, fresh};
+use crate::group::{DAY, Group, approved_by, field, fresh, member};
 use crate::voter::{Voter, talk, told};
 use folkmoot_base::{Danger, UnixTime};
 use folkmoot_transcript::{Approval, Approved, Batch, Change, Decision, Effect, Refused, admission};
@@ -143,6 +143,27 @@ fn line_67_what_has_run_out_at_the_time_of_the_decision_may_be_left_out() {
         judges(&group, voter, 60, decision)
     };
     assert_eq!((at(90), at(91)), (0, 1));
+}
+
+/// Whose term ends with a decision is out, but was not expelled: it would come back by older
+/// approvals.
+#[test]
+fn line_67_an_expulsion_is_not_left_out_because_a_term_ends_with_the_decision() {
+    for (danger, judged) in RULE_AND(Danger::LineLeavesOut) {
+        let mut group = Group::new(4, 2);
+        let ends = group.let_in(&[5], &[0, 1])[0].ends.0;
+        group.wait(299);
+        group.now = ends - 90;
+        let remove = Effect::from(Change::Remove { member: member(5) });
+        group.want(&remove, &[0, 1, 2]);
+        let at = |seconds, effects| {
+            let mut voter = without(&group, danger);
+            voter.work(&group, 60);
+            judges(&group, voter, 60, later(&group, seconds, effects))
+        };
+        assert_eq!(at(91, Vec::new()), judged);
+        assert_eq!(at(91, vec![group.approved(&remove, &[0, 1, 2])]), 1);
+    }
 }
 
 /// Somebody takes back what an owner, who has not heard of it yet, decides.
