@@ -120,16 +120,18 @@ impl Bus {
     /// # Errors
     /// [`BusError::LocalSockets`], [`BusError::LocalDomain`].
     pub fn join_secured(address: Address, secured: Secured) -> Result<Self, BusError> {
-        Self::secured(address, secured, None)
+        Self::secured(address, secured, &[], None)
     }
 
-    /// The same, and it hears from now on what members say about keys.
+    /// The same, and it hears from now on what members say about keys. There will be keys for these
+    /// domains.
     pub(crate) fn join_with_management(
         address: Address,
         secured: Secured,
+        domains: &[Domain],
     ) -> Result<(Self, Arc<Backlog>), BusError> {
         let (management, backlog) = Management::new();
-        let bus = Self::secured(address, secured, Some(Box::new(management)))?;
+        let bus = Self::secured(address, secured, domains, Some(Box::new(management)))?;
         bus.listen()?;
         Ok((bus, backlog))
     }
@@ -137,16 +139,20 @@ impl Bus {
     fn secured(
         address: Address,
         secured: Secured,
+        domains: &[Domain],
         management: Option<Box<Management>>,
     ) -> Result<Self, BusError> {
         let Secured { mode, sender, key, times } = secured;
         let domain = Domain::group(address.group.into());
         let domain = domain.map_err(|error| BusError::LocalDomain(address, error))?;
         let sealer = Sealer::new(mode, domain, sender, sizes(&address), times);
-        let sealer = match key {
+        let mut sealer = match key {
             Some(key) => sealer.with_signatures(key),
             None => sealer,
         };
+        for one in domains {
+            sealer.expect(one)?;
+        }
         let opener = Shared::new(Opener::new(mode, domain, Limits::default(), times));
         Self::with(
             address,

@@ -2,7 +2,7 @@
 
 use crate::Heard;
 use crate::clock::since_1970;
-use crate::membership::{Backlog, PREFIX};
+use crate::membership::Backlog;
 use bytes::Bytes;
 use core::net::SocketAddrV4;
 use core::ops::Range;
@@ -10,7 +10,7 @@ use core::time::Duration;
 use folkmoot_base::{Instant, Mutant};
 use folkmoot_pubsub::discovery::message::MESSAGE_BYTES_MAX;
 use folkmoot_pubsub::secured::{Attribution, Opened, Opener, Refused, SenderId};
-use folkmoot_pubsub::{Channel, Counters, Limits, Message, Payload, Receiver};
+use folkmoot_pubsub::{Channel, Counters, Limits, MANAGEMENT_PREFIX, Message, Payload, Receiver};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// An opener that takes new keys while it hears.
@@ -61,13 +61,13 @@ impl Management {
 
     /// Whether a plain datagram may be about keys. The name is in the first fragment alone.
     fn is(datagram: &[u8]) -> bool {
-        let named = |at| datagram.get(at..).is_some_and(|rest: &[u8]| rest.starts_with(PREFIX));
+        let named = |at| datagram.get(at..).is_some_and(|rest: &[u8]| rest.starts_with(MANAGEMENT_PREFIX));
         datagram.starts_with(b"LC03") || (datagram.starts_with(b"LC02") && named(8))
     }
 
     fn take(&mut self, now: Instant, from: SocketAddrV4, datagram: &[u8]) {
         match self.receiver.receive(now, from, datagram) {
-            Ok(Some(message)) if message.channel.as_bytes().starts_with(PREFIX) => {
+            Ok(Some(message)) if message.channel.as_bytes().starts_with(MANAGEMENT_PREFIX) => {
                 let Message { channel, sequence, missing, payload } = message;
                 let (sender, attribution) = (None, None);
                 let came = Came { channel, from, sequence, missing, payload, sender, attribution };

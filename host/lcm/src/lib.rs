@@ -17,7 +17,6 @@ mod hearing;
 mod hub;
 mod membership;
 mod outgoing;
-mod pattern;
 mod presence;
 mod queue;
 mod reader;
@@ -28,12 +27,11 @@ pub mod typed;
 mod voice;
 
 pub use bus::{Bus, BusError};
-pub use folkmoot_pubsub::{Address, Channel};
+pub use folkmoot_pubsub::{Address, Channel, Pattern, PatternError};
 pub use membership::{
     CONFIRMATION_CHANNEL, EXCLUSION_CHANNEL, EXCLUSION_FILE_END, Keyed, Membership, MembershipError, Options,
     exclusions_in,
 };
-pub use pattern::{Pattern, PatternError};
 pub use queue::{Capacity, Full, Heard};
 pub use secured::Secured;
 pub use subscription::Subscription;

@@ -21,6 +21,7 @@ mod layout;
 pub mod log;
 mod packets;
 mod partial;
+mod pattern;
 mod receiver;
 pub mod secured;
 mod sequence;
@@ -33,11 +34,14 @@ pub use channel::{CHANNEL_BYTES_MAX, Channel, ChannelError};
 pub use counters::Counters;
 pub use error::WireError;
 pub use packets::{MESSAGE_BYTES_MAX, Packet, Packets, Sizes, TooLong};
+pub use pattern::{Pattern, PatternError};
 pub use receiver::{Message, Payload, Receiver};
 pub use wire::{Datagram, Fragment, Short};
 
 use folkmoot_base as base;
 
+/// How the names of the channels begin on which members speak about keys.
+pub const MANAGEMENT_PREFIX: &[u8] = b"folkmoot://";
 /// The channel on which a program tries whether it hears itself.
 pub const SELF_TEST_CHANNEL: &str = "LCM_SELF_TEST";
 /// What it says there.

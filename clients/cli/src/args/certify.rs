@@ -34,6 +34,10 @@ pub(crate) struct Certify {
     /// reads nothing.
     #[arg(long, short, value_name = "CHANNEL", value_parser = channel)]
     pub(crate) channel: Vec<Channel>,
+    /// The channels that it may speak on and hear, as a pattern for their names, as in 'POSE_.*'.
+    /// All of them have one key.
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) channels: Vec<String>,
     /// How long the certificate is valid.
     #[arg(long, value_name = "DAYS", default_value_t = 365, value_parser = clap::value_parser!(u64).range(1..=36_525))]
     pub(crate) days: u64,

@@ -14,10 +14,10 @@ use folkmoot::tools::{OsEntropy, wall_clock};
 use folkmoot_base::whole;
 use folkmoot_identity::plain::{SigningKey, VerifyingKey};
 use folkmoot_identity::{Csr, public_from_pem};
-use folkmoot_pubsub::Address;
 use folkmoot_pubsub::secured::{
     Claim, Domain, IssueError, Issuer, Permit, PermitError, Right, Root as Judge, duplicates,
 };
+use folkmoot_pubsub::{Address, Channel, Pattern};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -116,8 +116,33 @@ fn on_curve(file: &Path, key: &folkmoot_identity::VerifyingKey) -> Result<Verify
 fn rights(address: &Address, command: &Certify) -> Result<BTreeSet<Right>, Failure> {
     let group = Domain::group(address.group.into());
     let group = group.map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
-    let channels = command.channel.iter().map(|channel| group.with_channel(*channel));
-    Ok(channels.chain([group]).map(|domain| Right { domain, sender: command.sender }).collect())
+    let mut domains = vec![group];
+    for channel in &command.channel {
+        literal(channel)?;
+        domains.push(group.with_channel(*channel));
+    }
+    for pattern in &command.channels {
+        // The error says more than that it is none.
+        Pattern::new(pattern).map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
+        let channels = group.with_channels(pattern);
+        domains.push(channels.map_err(|error| Failure::new(Exit::Usage, error.to_string()))?);
+    }
+    Ok(domains.into_iter().map(|domain| Right { domain, sender: command.sender }).collect())
+}
+
+/// Refuses what looks like a pattern: it would be the name of one channel, which nobody uses.
+fn literal(channel: &Channel) -> Result<(), Failure> {
+    let text = channel.text();
+    if !text.contains(['*', '+', '?', '|', '(', '[', '^', '$', '\\']) {
+        return Ok(());
+    }
+    let text = visible(&text);
+    Err(Failure::new(
+        Exit::Usage,
+        format!(
+            "{text} looks like a pattern, and --channel takes a name. For all channels that it names: --channels '{text}'. For a name with such a character, write that as a pattern, with \\ before it"
+        ),
+    ))
 }
 
 /// Refuses a certificate whose sender another key has (PUB-28).
@@ -209,7 +234,8 @@ fn text(claim: &Claim) -> String {
         return format!("{head}\na root: it certifies others");
     }
     let row = |right: &Right| {
-        let channel = right.domain.channel().map_or("(names of channels)".into(), |one| visible(&one.text()));
+        let named = right.domain.channel().map(Channel::text).or_else(|| right.domain.pattern_text());
+        let channel = named.map_or("(names of channels)".into(), |one| visible(&one));
         vec![right.domain.address().to_string(), right.sender.to_string(), channel]
     };
     let rows: Vec<Vec<String>> = claim.rights.iter().map(row).collect();
@@ -220,7 +246,8 @@ fn value(claim: &Claim, judged: Option<&Result<(), PermitError>>) -> Value {
     let right = |right: &Right| {
         json!({
             "group": right.domain.address().to_string(),
-            "channel": right.domain.channel().map(folkmoot_pubsub::Channel::text),
+            "channel": right.domain.channel().map(Channel::text),
+            "pattern": right.domain.pattern_text(),
             "sender": right.sender.get(),
             "urn": right.to_string(),
         })

@@ -102,7 +102,7 @@ impl Place {
     /// Publishes, where the certificate allows it.
     async fn publish(&self, channel: Channel, payload: &[u8]) -> Result<(), Failure> {
         match self {
-            Self::Sealed(sealed) if !sealed.channels.contains(&channel) => {
+            Self::Sealed(sealed) if !sealed.may(&channel) => {
                 let text = format!("the certificate is not for the channel {}", visible(&channel.text()));
                 Err(Failure::new(Exit::Configuration, text))
             }

@@ -10,7 +10,7 @@ use core::net::{SocketAddr, SocketAddrV4};
 use folkmoot::tools::wall_clock;
 use folkmoot_lcm::{Keyed, Membership, MembershipError, Options, exclusions_in};
 use folkmoot_pubsub::secured::{Certificates, Claim, Domain, Permit, Root, SenderId, Signing};
-use folkmoot_pubsub::{Address, Channel};
+use folkmoot_pubsub::{Address, Channel, Pattern};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -32,8 +32,9 @@ pub(super) struct Sealed {
     pub(super) address: Address,
     /// As which sender.
     pub(super) sender: SenderId,
-    /// The channels that its certificate is for.
-    pub(super) channels: BTreeSet<Channel>,
+    /// The channels that its certificate is for: single ones, and by patterns.
+    channels: BTreeSet<Channel>,
+    patterns: Vec<Pattern>,
 }
 
 impl Sealed {
@@ -48,8 +49,9 @@ impl Sealed {
         let domain = Domain::group(address.group.into());
         let domain = domain.map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
         let sender = permit.sender(&domain).ok_or_else(|| Failure::bug("the certificate lost its group"))?;
-        let here = permit.rights().iter().filter(|right| right.domain.of_group() == domain);
-        let channels = here.filter_map(|right| right.domain.channel().copied()).collect();
+        let here = permit.rights().iter().map(|right| right.domain);
+        let rights: Vec<Domain> = here.filter(|one| one.of_group() == domain).collect();
+        are_signed(&rights, signed, &own)?;
         let credentials =
             Certificates::new(&root_der, &own_der, read_key(&key)?).map_err(|error| wrong(&key, &error))?;
         counted_in(&judge, &permit, &folder.join(EXCLUDED))?;
@@ -57,7 +59,9 @@ impl Sealed {
         options.exclusions = Some(folder.join(EXCLUDED));
         options.signing = signed.iter().map(|channel| (*channel, Signing::Each)).collect();
         let membership = Membership::join(address, credentials, options).await.map_err(refused)?;
-        Ok(Self { membership, address, sender, channels })
+        let channels = rights.iter().filter_map(Domain::channel).copied().collect();
+        let patterns = rights.iter().filter_map(Domain::pattern).collect();
+        Ok(Self { membership, address, sender, channels, patterns })
     }
 
     /// Waits until all keys are there.
@@ -81,12 +85,33 @@ impl Sealed {
 }
 
 impl Sealed {
+    /// Whether the certificate is for this channel.
+    pub(super) fn may(&self, channel: &Channel) -> bool {
+        self.channels.contains(channel) || self.patterns.iter().any(|pattern| pattern.covers(channel))
+    }
+
     /// Waits until this program is out.
     pub(super) async fn out(&self) {
         while out(&self.membership.keyed()).is_none() {
             tokio::time::sleep(LOOK).await;
         }
     }
+}
+
+/// Signatures are of a key, and there is a key for each right.
+fn are_signed(rights: &[Domain], signed: &[Channel], file: &Path) -> Result<(), Failure> {
+    let is = |channel: &Channel, one: &Domain| {
+        one.channel() == Some(channel) || one.pattern_text() == Some(channel.text())
+    };
+    let Some(other) = signed.iter().find(|channel| !rights.iter().any(|one| is(channel, one))) else {
+        return Ok(());
+    };
+    let text = format!(
+        "{} has no right {}, so nothing on it can be signed. Give --signed a channel or a pattern of the certificate as it stands there",
+        file.display(),
+        visible(&other.text())
+    );
+    Err(Failure::new(Exit::Configuration, text))
 }
 
 /// Refuses to begin if what lies in the folder of exclusions is none, or names this certificate.
@@ -164,7 +189,8 @@ fn address(at: Meeting, claim: &Claim, file: &Path) -> Result<Address, Failure> 
 }
 
 fn name(key: &Keyed) -> String {
-    key.domain.channel().map_or_else(|| key.domain.to_string(), |channel| visible(&channel.text()))
+    let named = key.domain.channel().map(Channel::text).or_else(|| key.domain.pattern_text());
+    named.map_or_else(|| key.domain.to_string(), |name| visible(&name))
 }
 
 /// After a key whose member took no further exclusion.
@@ -192,6 +218,7 @@ pub(super) fn value(keys: &[Keyed]) -> Value {
         json!({
             "group": key.domain.address().to_string(),
             "channel": key.domain.channel().map(Channel::text),
+            "pattern": key.domain.pattern_text(),
             "epoch": key.number,
             "members": key.members.iter().map(|member| member.get()).collect::<Vec<_>>(),
             "full": key.full,

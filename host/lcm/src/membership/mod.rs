@@ -20,7 +20,6 @@ mod seat;
 mod state;
 
 pub(crate) use backlog::Backlog;
-pub(crate) use channels::PREFIX;
 pub use channels::{CONFIRMATION_CHANNEL, EXCLUSION_CHANNEL};
 pub use excluded::{EXCLUSION_FILE_END, exclusions_in};
 
@@ -52,7 +51,8 @@ pub struct Options {
     pub exclusions: Option<PathBuf>,
     /// The ciphers. All members have the same.
     pub suite: Suite,
-    /// The channels whose messages are signed by sender. All members have the same.
+    /// The channels whose messages are signed by sender, and the patterns by their texts. All members
+    /// have the same. A pattern has no batches.
     pub signing: BTreeMap<Channel, Signing>,
     /// When keys give way. All members have the same.
     pub times: Times,
@@ -154,7 +154,8 @@ impl Membership {
         let state = State::open(&options.state)?;
         let (sender, key) = (first.sender, Some(credentials.key().clone()));
         let secured = Secured { mode: Mode::Own, sender, key, times: options.times };
-        let (bus, backlog) = Bus::join_with_management(address, secured)?;
+        let domains: Vec<Domain> = rights.iter().map(|right| right.domain).collect();
+        let (bus, backlog) = Bus::join_with_management(address, secured, &domains)?;
         let bus = Arc::new(bus);
         let mut seats = Vec::with_capacity(rights.len());
         for right in &rights {

@@ -40,7 +40,8 @@ impl<C: Credentials + Clone> Seat<C> {
         stored: Option<Vec<u8>>,
     ) -> Result<Self, DecodeError> {
         let domain = right.domain;
-        let signing = domain.channel().and_then(|channel| options.signing.get(channel));
+        let named = domain.pattern_text().and_then(|text| Channel::new(text).ok());
+        let signing = domain.channel().or(named.as_ref()).and_then(|channel| options.signing.get(channel));
         let settings = Settings { times: options.waits, ..Settings::new(domain.to_string().as_bytes()) };
         let machine = Discovery::new(credentials.clone(), settings.clone(), stored.as_deref())?;
         let keyed = Keyed {
@@ -117,7 +118,7 @@ impl<C: Credentials + Clone> Seat<C> {
         };
         let members = epoch.members.iter().zip(&epoch.certificates).filter_map(member);
         let key = DomainKey::new(Mode::Own, self.domain, &material, members)?;
-        if self.domain.channel().is_some() { key.with_signing(self.signing) } else { Some(key) }
+        if self.domain.is_of_names() { Some(key) } else { key.with_signing(self.signing) }
     }
 
     /// The statements against those who have the key and may not any more.

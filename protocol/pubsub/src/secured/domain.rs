@@ -4,10 +4,11 @@
 //! urn:lcmsec:gkexchg_g:239.255.76.67:7667:4              the group, as sender 4
 //! urn:lcmsec:gkexchg:239.255.76.67:7667:channel1:4       a channel of it
 //! urn:lcmsec:gkexchg:ff15%3A%3A4c43:7667:robot%3Apose:4  what has a `:` in it is escaped
+//! urn:lcmsec:gkexchg_p:239.255.76.67:7667:POSE.*:4       all channels that a pattern names
 //! ```
 
 use super::escape::{escape, unescape};
-use crate::Channel;
+use crate::{Channel, Pattern};
 use core::net::{IpAddr, SocketAddr};
 use core::num::NonZeroU16;
 use core::str::FromStr;
@@ -16,6 +17,8 @@ use core::str::FromStr;
 pub(crate) const URN: &str = "urn:lcmsec:";
 const GROUP: &str = "gkexchg_g:";
 const CHANNEL: &str = "gkexchg:";
+/// Not of LCMsec.
+const PATTERN: &str = "gkexchg_p:";
 
 /// A sender's number in a multicast group. Zero is nobody.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -43,11 +46,21 @@ impl core::fmt::Display for SenderId {
 }
 
 /// What has a key of its own: a multicast group, whose key hides names, or a channel of it, whose
-/// key seals what is said there. As text: `239.255.76.67:7667` or `239.255.76.67:7667:channel1`.
+/// key seals what is said there; or all channels that a pattern names. As text:
+/// `239.255.76.67:7667`, `239.255.76.67:7667:channel1` or `239.255.76.67:7667::POSE.*`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Domain {
     group: SocketAddr,
-    channel: Option<Channel>,
+    of: Of,
+}
+
+/// What of a multicast group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Of {
+    Names,
+    Channel(Channel),
+    /// The text of a [`Pattern`].
+    Channels(Channel),
 }
 
 /// Why a text is no domain or no right.
@@ -55,7 +68,7 @@ pub struct Domain {
 #[non_exhaustive]
 pub enum DomainError {
     /// It begins otherwise.
-    #[error("a right begins with urn:lcmsec:gkexchg_g: or urn:lcmsec:gkexchg:")]
+    #[error("a right begins with urn:lcmsec:gkexchg_g:, urn:lcmsec:gkexchg: or urn:lcmsec:gkexchg_p:")]
     Urn,
     /// It has more parts or fewer.
     #[error("it has too many or too few parts between its colons; a colon in a name is written %3A")]
@@ -69,6 +82,11 @@ pub enum DomainError {
     /// The channel's name is none, or is not in its one spelling.
     #[error("its channel is not a name of 1 to 63 bytes, each escaped if and only if it has to be")]
     Channel,
+    /// The pattern is none, or is not in its one spelling.
+    #[error(
+        "its pattern is not a regular expression of 1 to 63 bytes, each escaped if and only if it has to be"
+    )]
+    Pattern,
     /// The sender is none.
     #[error("its sender is not a number from 1 to 65535")]
     Sender,
@@ -85,20 +103,29 @@ impl Domain {
         match (group.ip().is_multicast(), group.port()) {
             (false, _) => Err(DomainError::Address),
             (_, 0) => Err(DomainError::Port),
-            _ => Ok(Self { group, channel: None }),
+            _ => Ok(Self { group, of: Of::Names }),
         }
     }
 
     /// This channel of the same multicast group.
     #[must_use]
     pub fn with_channel(self, channel: Channel) -> Self {
-        Self { channel: Some(channel), ..self }
+        Self { of: Of::Channel(channel), ..self }
+    }
+
+    /// All channels of the same multicast group that this pattern names ([`Pattern`]).
+    ///
+    /// # Errors
+    /// [`DomainError::Pattern`].
+    pub fn with_channels(self, pattern: &str) -> Result<Self, DomainError> {
+        let text = Pattern::new(pattern).ok().and_then(|_| Channel::new(pattern).ok());
+        Ok(Self { of: Of::Channels(text.ok_or(DomainError::Pattern)?), ..self })
     }
 
     /// The multicast group of it.
     #[must_use]
     pub fn of_group(self) -> Self {
-        Self { channel: None, ..self }
+        Self { of: Of::Names, ..self }
     }
 
     /// Address and port.
@@ -108,13 +135,35 @@ impl Domain {
 
     /// The channel, if it is one's.
     pub fn channel(&self) -> Option<&Channel> {
-        self.channel.as_ref()
+        match &self.of {
+            Of::Channel(channel) => Some(channel),
+            Of::Names | Of::Channels(_) => None,
+        }
+    }
+
+    /// The pattern, if it is one's.
+    pub fn pattern(&self) -> Option<Pattern> {
+        self.pattern_text().and_then(|text| Pattern::new(&text).ok())
+    }
+
+    /// The pattern as it was given.
+    pub fn pattern_text(&self) -> Option<String> {
+        match &self.of {
+            Of::Channels(text) => Some(text.text()),
+            Of::Names | Of::Channel(_) => None,
+        }
+    }
+
+    /// Whether it is the multicast group's own, whose key hides names.
+    pub fn is_of_names(&self) -> bool {
+        self.of == Of::Names
     }
 
     fn parse(parts: &[&str]) -> Result<Self, DomainError> {
-        let (address, port, channel) = match parts {
-            [address, port] => (address, port, None),
-            [address, port, channel] => (address, port, Some(channel)),
+        let (address, port, channel, pattern) = match parts {
+            [address, port] => (address, port, None, None),
+            [address, port, channel] => (address, port, Some(channel), None),
+            [address, port, "", pattern] => (address, port, None, Some(pattern)),
             _ => return Err(DomainError::Parts),
         };
         let ip = unescape(address).and_then(|ip| String::from_utf8(ip).ok());
@@ -123,6 +172,10 @@ impl Domain {
             return Err(DomainError::Address);
         }
         let domain = Self::group(SocketAddr::new(ip, number(port).ok_or(DomainError::Port)?))?;
+        if let Some(pattern) = pattern {
+            let text = unescape(pattern).and_then(|text| String::from_utf8(text).ok());
+            return domain.with_channels(&text.ok_or(DomainError::Pattern)?);
+        }
         let Some(channel) = channel else { return Ok(domain) };
         let channel = unescape(channel).and_then(|name| Channel::new(name).ok());
         Ok(domain.with_channel(channel.ok_or(DomainError::Channel)?))
@@ -140,7 +193,11 @@ impl FromStr for Domain {
 impl core::fmt::Display for Domain {
     fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         write!(out, "{}:{}", escape(self.group.ip().to_string().as_bytes()), self.group.port())?;
-        self.channel.map_or(Ok(()), |channel| write!(out, ":{}", escape(channel.as_bytes())))
+        match &self.of {
+            Of::Names => Ok(()),
+            Of::Channel(channel) => write!(out, ":{}", escape(channel.as_bytes())),
+            Of::Channels(text) => write!(out, "::{}", escape(text.as_bytes())),
+        }
     }
 }
 
@@ -158,15 +215,17 @@ impl FromStr for Right {
 
     fn from_str(text: &str) -> Result<Self, DomainError> {
         let rest = text.strip_prefix(URN).ok_or(DomainError::Urn)?;
-        let (rest, count) = match (rest.strip_prefix(GROUP), rest.strip_prefix(CHANNEL)) {
-            (Some(rest), _) => (rest, 3),
-            (None, Some(rest)) => (rest, 4),
-            (None, None) => return Err(DomainError::Urn),
-        };
+        let kinds = [(GROUP, 3), (CHANNEL, 4), (PATTERN, 4)];
+        let kind = kinds.iter().find_map(|(kind, count)| Some((*kind, *count, rest.strip_prefix(kind)?)));
+        let (kind, count, rest) = kind.ok_or(DomainError::Urn)?;
         let parts: Vec<&str> = rest.split(':').collect();
         match parts.split_last() {
             Some((sender, domain)) if parts.len() == count => {
-                let domain = Domain::parse(domain)?;
+                let mut domain = domain.to_vec();
+                if kind == PATTERN {
+                    domain.insert(2, "");
+                }
+                let domain = Domain::parse(&domain)?;
                 let sender = number(sender).and_then(SenderId::new).ok_or(DomainError::Sender)?;
                 Ok(Self { domain, sender })
             }
@@ -177,8 +236,15 @@ impl FromStr for Right {
 
 impl core::fmt::Display for Right {
     fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let kind = if self.domain.channel.is_some() { CHANNEL } else { GROUP };
-        write!(out, "{URN}{kind}{}:{}", self.domain, self.sender)
+        let Self { domain, sender } = self;
+        match &domain.of {
+            Of::Names => write!(out, "{URN}{GROUP}{domain}:{sender}"),
+            Of::Channel(_) => write!(out, "{URN}{CHANNEL}{domain}:{sender}"),
+            Of::Channels(text) => {
+                let group = domain.of_group();
+                write!(out, "{URN}{PATTERN}{group}:{}:{sender}", escape(text.as_bytes()))
+            }
+        }
     }
 }
 

@@ -95,10 +95,15 @@ impl DomainKey {
     }
 
     /// The same, and whether messages are signed there. `None` if others hold the key already, if
-    /// it is a multicast group's, or if the mode has no signatures.
+    /// it is a multicast group's, if the mode has no signatures, or if batches are to be signed and
+    /// it is a pattern's.
     pub fn with_signing(self, signing: Signing) -> Option<Self> {
         let mut inner = Arc::into_inner(self.0)?;
-        if signing != Signing::Nobody && (inner.domain.channel().is_none() || inner.mode != Mode::Own) {
+        if signing != Signing::Nobody && (inner.domain.is_of_names() || inner.mode != Mode::Own) {
+            return None;
+        }
+        // An attestation does not say on which of several channels a message was.
+        if signing == Signing::Batches && inner.domain.channel().is_none() {
             return None;
         }
         inner.signing = signing;
@@ -186,13 +191,13 @@ impl DomainKey {
     /// Seals `plain` and `more` into `sealed`, which has room for both and for the tag.
     pub(crate) fn seal(
         &self,
-        (sender, sequence): (SenderId, u32),
+        (sender, sequence, channel): (SenderId, u32, &Channel),
         (plain, more): (&[u8], &[u8]),
         sealed: &mut [u8],
         lax: Lax,
     ) -> Option<()> {
         let Cipher::Seals(key) = &self.0.cipher else { return None };
-        let aad = if lax.any_channel { Bound::default() } else { self.bound() };
+        let aad = if lax.any_channel { Bound::default() } else { self.bound(channel) };
         let (body, tag) = sealed.split_at_mut_checked(plain.len())?;
         let nonce = Nonce::assume_unique_for_key(self.nonce(sender, sequence));
         key.seal_out_of_place_scatter(nonce, Aad::from(aad.bytes()), plain, body, more, tag).ok()
@@ -200,9 +205,14 @@ impl DomainKey {
 
     /// Opens in place; the length of what was sealed. Believes nothing that is not right to the
     /// bit. After a failure the bytes are worth nothing.
-    pub(crate) fn open(&self, sender: SenderId, sequence: u32, sealed: &mut [u8], lax: Lax) -> Option<usize> {
+    pub(crate) fn open(
+        &self,
+        (sender, sequence, channel): (SenderId, u32, &Channel),
+        sealed: &mut [u8],
+        lax: Lax,
+    ) -> Option<usize> {
         let Cipher::Seals(key) = &self.0.cipher else { return None };
-        let aad = if lax.any_channel { Bound::default() } else { self.bound() };
+        let aad = if lax.any_channel { Bound::default() } else { self.bound(channel) };
         let nonce = Nonce::assume_unique_for_key(self.nonce(sender, sequence));
         if lax.anything {
             // A second sealing takes the first one's key stream off again.
@@ -217,9 +227,9 @@ impl DomainKey {
     /// What the sealed content is bound to beside its key: the channel's name, a NUL behind it if
     /// messages are signed, and two if batches are. So nobody takes a signature for content, or
     /// content for a signature.
-    fn bound(&self) -> Bound {
+    fn bound(&self, channel: &Channel) -> Bound {
         let mut bound = Bound::default();
-        let name = self.0.domain.channel().map(Channel::as_bytes).unwrap_or_default();
+        let name = channel.as_bytes();
         bound.bytes.iter_mut().zip(name).for_each(|(to, from)| *to = *from);
         let nuls = match self.0.signing {
             Signing::Nobody => 0,
@@ -275,12 +285,12 @@ fn of(member: &Member) -> SenderId {
 impl Cipher {
     fn new(domain: &Domain, material: &Material) -> Option<Self> {
         let key = material.key();
-        Some(match (domain.channel(), material.suite()) {
-            (None, Suite::Aes128) => {
+        Some(match (domain.is_of_names(), material.suite()) {
+            (true, Suite::Aes128) => {
                 Self::HidesAes(EncryptingKey::ctr(UnboundCipherKey::new(&AES_128, key).ok()?).ok()?)
             }
-            (None, Suite::ChaCha20) => Self::HidesChaCha(Secret::new(key.try_into().ok()?)),
-            (Some(_), suite) => {
+            (true, Suite::ChaCha20) => Self::HidesChaCha(Secret::new(key.try_into().ok()?)),
+            (false, suite) => {
                 let algorithm = match suite {
                     Suite::Aes128 => &AES_128_GCM,
                     Suite::ChaCha20 => &CHACHA20_POLY1305,

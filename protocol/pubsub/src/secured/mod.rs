@@ -28,6 +28,7 @@ mod grants;
 mod header;
 mod issuer;
 mod key;
+mod keys;
 mod opener;
 mod opening;
 mod papers;

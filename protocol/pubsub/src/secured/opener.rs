@@ -2,8 +2,9 @@
 
 use super::epochs::Epochs;
 use super::key::TAG_BYTES;
+use super::keys::Keys;
 use super::opening::{Content, Senders};
-use super::sealer::{check, next_end, room_for};
+use super::sealer::{check, next_end};
 use super::{
     Attested, Attribution, Cause, Domain, DomainKey, Header, InstallError, Mode, OpenError, Part, Refused,
     SIGNATURE_BYTES, SenderId, Times,
@@ -16,7 +17,7 @@ use crate::{
 };
 use core::net::SocketAddrV4;
 use folkmoot_base::Instant;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 /// A message that was opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,7 +47,7 @@ pub struct Opener {
     limits: Limits,
     pub(super) times: Times,
     pub(super) group: Epochs<()>,
-    pub(super) channels: BTreeMap<Channel, Epochs<Senders>>,
+    pub(super) channels: Keys<Senders>,
     /// When the next key ends.
     ends: Option<Instant>,
     assembly: Assembly,
@@ -71,7 +72,7 @@ impl Opener {
             limits,
             times,
             group: Epochs::default(),
-            channels: BTreeMap::new(),
+            channels: Keys::default(),
             ends: None,
             assembly: Assembly::default(),
             sequences: Sequences::default(),
@@ -89,20 +90,13 @@ impl Opener {
     pub fn install(&mut self, now: Instant, key: DomainKey, cause: Cause) -> Result<(), InstallError> {
         let domain = *key.domain();
         check(&key, self.mode, &self.domain)?;
-        match domain.channel() {
-            None => self.group.install(now, key, (), cause, &self.times)?,
-            Some(channel) => {
-                let epochs = room_for(&mut self.channels, *channel, &domain)?;
-                epochs.install(now, key, Senders::new(), cause, &self.times)?;
-            }
+        if domain.is_of_names() {
+            self.group.install(now, key, (), cause, &self.times)?;
+        } else {
+            self.channels.of_domain(&domain)?.install(now, key, Senders::new(), cause, &self.times)?;
         }
         self.ends = next_end(&self.group, &self.channels);
         Ok(())
-    }
-
-    /// Forgets the keys of a channel, and erases them here.
-    pub fn forget(&mut self, channel: &Channel) {
-        self.channels.remove(channel);
     }
 
     /// Erases what has had its time (PUB-21). [`Self::receive`] does that, too.
@@ -110,7 +104,7 @@ impl Opener {
         // With every message, of which few find something to erase.
         if self.ends.is_some_and(|ends| ends <= now) {
             self.group.expire(now, &self.times);
-            self.channels.values_mut().for_each(|epochs| epochs.expire(now, &self.times));
+            self.channels.all_mut().for_each(|epochs| epochs.expire(now, &self.times));
             self.ends = next_end(&self.group, &self.channels);
         }
     }

@@ -60,7 +60,7 @@ impl Opener {
             let under = self.group.tagged(tag);
             under.filter_map(|held| held.key.show(header.sender, header.sequence, bytes))
         };
-        let known = shown().find(|(channel, _)| self.channels.contains_key(channel));
+        let known = shown().find(|(channel, _)| self.channels.has(channel));
         known.or_else(|| shown().next()).ok_or(OpenError::PeerName)
     }
 
@@ -73,14 +73,16 @@ impl Opener {
     ) -> Result<Content, OpenError> {
         let [_, tag] = self.tags(header);
         let Self { mode, channels, times, room, refused: counts, .. } = self;
-        let epochs = channels.get_mut(channel).ok_or(OpenError::LocalUnreadable(*channel))?;
-        let mut left = epochs.tagged(tag).count();
+        if !channels.has(channel) {
+            return Err(OpenError::LocalUnreadable(*channel));
+        }
+        let mut left = channels.of_mut(channel).map(|epochs| epochs.tagged(tag).count()).sum::<usize>();
         let mut refused = OpenError::PeerEpoch;
-        for held in epochs.tagged_mut(tag) {
+        for held in channels.of_mut(channel).flat_map(|epochs| epochs.tagged_mut(tag)) {
             left = left.saturating_sub(1);
             refused = match may(*mode, held, header, times) {
                 Err(refused) => refused,
-                Ok(()) if left == 0 => match open(held, header, sealed, (times, counts)) {
+                Ok(()) if left == 0 => match open(held, (header, channel), sealed, (times, counts)) {
                     Ok(content) => return Ok(content),
                     Err(refused) => refused,
                 },
@@ -88,7 +90,7 @@ impl Opener {
                 Ok(()) => {
                     room.clear();
                     room.extend_from_slice(sealed);
-                    match open(held, header, room, (times, counts)) {
+                    match open(held, (header, channel), room, (times, counts)) {
                         Ok(content) => {
                             sealed.copy_from_slice(room);
                             return Ok(content);
@@ -103,9 +105,8 @@ impl Opener {
 
     /// Notes what a sender attests, of the messages that came under any key that is still here.
     pub(super) fn attest(&mut self, channel: Channel, batch: Batch) {
-        let Some(epochs) = self.channels.get_mut(&channel) else { return };
         let mut sequences = Vec::new();
-        for held in epochs.tagged_mut(None) {
+        for held in self.channels.of_mut(&channel).flat_map(|epochs| epochs.tagged_mut(None)) {
             if let Some(sender) = held.state.get_mut(&batch.sender) {
                 sequences.extend(batch.claim(&mut sender.waiting));
             }
@@ -140,7 +141,7 @@ fn may(mode: Mode, held: &Held<Senders>, header: &Header, times: &Times) -> Resu
 /// Opens under one key. Only what is believed counts as come.
 fn open(
     held: &mut Held<Senders>,
-    header: &Header,
+    (header, channel): (&Header, &Channel),
     sealed: &mut [u8],
     (times, refused): (&Times, &mut Refused),
 ) -> Result<Content, OpenError> {
@@ -148,14 +149,14 @@ fn open(
     let danger = times.danger;
     let lax =
         Lax { anything: danger.is(Danger::BelievesAnything), any_channel: danger.is(Danger::AnyChannel) };
-    let length = held.key.open(sender, sequence, sealed, lax).ok_or(OpenError::PeerForged)?;
+    let length = held.key.open((sender, sequence, channel), sealed, lax).ok_or(OpenError::PeerForged)?;
     debug_assert!(length.saturating_add(TAG_BYTES) == sealed.len(), "one tag for each message");
     let (opened, unsigned) = (sealed.get(..length).unwrap_or_default(), OpenError::PeerUnsigned(sender));
     let unverified = danger.is(Danger::AnySignature);
     let content = match held.key.signing() {
         Signing::Nobody => Content::Message { length, attribution: None },
         Signing::Each => {
-            let read = read(&held.key, sender, sequence, opened, unverified);
+            let read = read(&held.key, (sender, sequence, channel), opened, unverified);
             let (length, attribution) = read.ok_or(unsigned)?;
             Content::Message { length, attribution: Some(attribution) }
         }

@@ -3,6 +3,7 @@
 use super::batch::{ATTESTATION, BATCH_MAX, Entry, MESSAGE, attestation, entry};
 use super::epochs::{Epochs, Held};
 use super::key::{Lax, TAG_BYTES};
+use super::keys::Keys;
 use super::signature::sign;
 use super::{
     Cause, Danger, Domain, DomainKey, Header, InstallError, Mode, SealError, SenderId, Signing, Times,
@@ -32,7 +33,7 @@ pub struct Sealer {
     next: u64,
     /// With the first number under each key.
     group: Epochs<u64>,
-    channels: BTreeMap<Channel, Epochs<u64>>,
+    channels: Keys<u64>,
     /// Where batches are signed.
     unattested: BTreeMap<Channel, Vec<Entry>>,
     /// When the next key ends.
@@ -53,7 +54,7 @@ impl Sealer {
             signs: None,
             next: 0,
             group: Epochs::default(),
-            channels: BTreeMap::new(),
+            channels: Keys::default(),
             unattested: BTreeMap::new(),
             ends: None,
             room: Vec::new(),
@@ -78,19 +79,22 @@ impl Sealer {
         if key.member(self.me).is_none() {
             return Err(InstallError::LocalNotMember(domain, self.me));
         }
-        let epochs = match domain.channel() {
-            None => &mut self.group,
-            Some(channel) => room_for(&mut self.channels, *channel, &domain)?,
-        };
+        let epochs = if domain.is_of_names() { &mut self.group } else { self.channels.of_domain(&domain)? };
         epochs.install(now, key, self.next, cause, &self.times)?;
         self.ends = next_end(&self.group, &self.channels);
         Ok(())
     }
 
-    /// Forgets the keys of a channel, and erases them here.
-    pub fn forget(&mut self, channel: &Channel) {
-        self.channels.remove(channel);
-        self.unattested.remove(channel);
+    /// There will be a key for this domain. What is said on its channels waits for that, and is not
+    /// sealed for a pattern that names them, too.
+    ///
+    /// # Errors
+    /// [`InstallError`].
+    pub fn expect(&mut self, domain: &Domain) -> Result<(), InstallError> {
+        if !domain.is_of_names() {
+            self.channels.of_domain(domain)?;
+        }
+        Ok(())
     }
 
     /// Erases what has had its time (PUB-21). [`Self::seal`] does that, too.
@@ -98,7 +102,7 @@ impl Sealer {
         // With every message, of which few find something to erase.
         if self.ends.is_some_and(|ends| ends <= now) {
             self.group.expire(now, &self.times);
-            self.channels.values_mut().for_each(|epochs| epochs.expire(now, &self.times));
+            self.channels.all_mut().for_each(|epochs| epochs.expire(now, &self.times));
             self.ends = next_end(&self.group, &self.channels);
         }
     }
@@ -147,7 +151,7 @@ impl Sealer {
         let none = SealError::LocalNoKey(domain);
         let wraps = self.times.danger.is(Danger::NumbersWrap);
         let can = |held: &Held<u64>| wraps || used(held, self.next) < self.times.most();
-        let over = self.channels.get(&channel).and_then(|epochs| epochs.sealing(now, can)).ok_or(none)?;
+        let over = self.channels.sealing(&channel, |epochs| epochs.sealing(now, can)).ok_or(none)?;
         let group = self.group.sealing(now, can).ok_or(SealError::LocalNoKey(self.domain))?;
         if let Some(spent) = [over, group].into_iter().find(|held| !can(held)) {
             return Err(SealError::LocalSpent(*spent.key.domain()));
@@ -173,14 +177,16 @@ impl Sealer {
         }
         let sealed = self.room.get_mut(..length).ok_or(SealError::LocalCipher)?;
         let signs = self.signs.as_ref().filter(|_| signing == Signing::Each);
-        let signature = signs.map(|key| sign(key, &over.key, self.me, sequence, content));
+        let signature = signs.map(|key| sign(key, &over.key, (self.me, sequence, &channel), content));
         let more = match (&signature, signing) {
             (Some(signature), _) => &signature[..],
             (None, Signing::Batches) => &[kind],
             (None, _) => &[],
         };
         let lax = Lax { any_channel: self.times.danger.is(Danger::AnyChannel), ..Lax::default() };
-        over.key.seal((self.me, sequence), (content, more), sealed, lax).ok_or(SealError::LocalCipher)?;
+        over.key
+            .seal((self.me, sequence, &channel), (content, more), sealed, lax)
+            .ok_or(SealError::LocalCipher)?;
         let mut name = channel.with_nul();
         let hidden = name.0.get_mut(..name.1).ok_or(SealError::LocalCipher)?;
         group.key.hide(self.me, sequence, hidden).ok_or(SealError::LocalCipher)?;
@@ -197,7 +203,7 @@ impl Sealer {
     /// agreement.
     pub fn worn(&self) -> Vec<Domain> {
         let most = self.times.most() / 4 * 3;
-        let all = self.channels.values().chain([&self.group]).filter_map(Epochs::present);
+        let all = self.channels.all().chain([&self.group]).filter_map(Epochs::present);
         all.filter(|held| used(held, self.next) >= most).map(|held| *held.key.domain()).collect()
     }
 
@@ -236,8 +242,8 @@ fn number(next: u64) -> u32 {
 }
 
 /// When the next of these keys ends.
-pub(crate) fn next_end<G, C>(group: &Epochs<G>, channels: &BTreeMap<Channel, Epochs<C>>) -> Option<Instant> {
-    channels.values().filter_map(Epochs::deadline).chain(group.deadline()).min()
+pub(crate) fn next_end<G, C>(group: &Epochs<G>, channels: &Keys<C>) -> Option<Instant> {
+    channels.all().filter_map(Epochs::deadline).chain(group.deadline()).min()
 }
 
 /// Whether the key is for this mode and multicast group.
@@ -250,16 +256,4 @@ pub(crate) fn check(key: &DomainKey, mode: Mode, group: &Domain) -> Result<(), I
         return Err(InstallError::LocalGroup(domain));
     }
     Ok(())
-}
-
-/// The keys of a channel, of which there are not too many.
-pub(crate) fn room_for<'a, S>(
-    channels: &'a mut BTreeMap<Channel, Epochs<S>>,
-    channel: Channel,
-    domain: &Domain,
-) -> Result<&'a mut Epochs<S>, InstallError> {
-    if channels.len() >= CHANNELS_MAX && !channels.contains_key(&channel) {
-        return Err(InstallError::LocalCrowded(*domain, CHANNELS_MAX));
-    }
-    Ok(channels.entry(channel).or_default())
 }

@@ -4,11 +4,12 @@
 //! ```text
 //! signature = P-256, r ‖ s, under "folkmoot lcm message v1", over
 //!             what names the key (32) | sender u16 | sequence u32 | SHA-256 of the content (32)
-//!             | the domain's text
+//!             | the channel's domain, as text
 //! sealed    = AEAD(content | signature)
 //! ```
 
 use super::{Domain, DomainKey, SenderId};
+use crate::Channel;
 use folkmoot_base::{Digest, digest};
 use folkmoot_signing::plain::{Signature, SigningKey, VerifyingKey};
 
@@ -42,18 +43,17 @@ impl Attribution {
 pub(crate) fn sign(
     key: &SigningKey,
     under: &DomainKey,
-    sender: SenderId,
-    sequence: u32,
+    (sender, sequence, channel): (SenderId, u32, &Channel),
     content: &[u8],
 ) -> [u8; SIGNATURE_BYTES] {
-    key.sign(LABEL, &said(under.domain(), under.print(), (sender, sequence), content)).to_bytes()
+    let domain = under.domain().with_channel(*channel);
+    key.sign(LABEL, &said(&domain, under.print(), (sender, sequence), content)).to_bytes()
 }
 
 /// Content and attribution of what was opened, if its sender signed it (PUB-25).
 pub(crate) fn read(
     under: &DomainKey,
-    sender: SenderId,
-    sequence: u32,
+    (sender, sequence, channel): (SenderId, u32, &Channel),
     opened: &[u8],
     unverified: bool,
 ) -> Option<(usize, Attribution)> {
@@ -61,7 +61,7 @@ pub(crate) fn read(
     let (content, signature) = opened.split_at_checked(length)?;
     let signature = Signature::from_bytes(signature).ok()?;
     let key = under.member(sender)?.key.as_ref();
-    let (domain, epoch) = (*under.domain(), *under.print());
+    let (domain, epoch) = (under.domain().with_channel(*channel), *under.print());
     let attribution = Attribution { domain, epoch, sender, sequence, signature };
     let verifies = unverified || attribution.verifies(content, key?);
     verifies.then_some((length, attribution))

@@ -7,12 +7,9 @@ use crate::exit::{Exit, Failure};
 use crate::show::many_of;
 use folkmoot_lcm::{Bus, BusError, Heard, Subscription};
 use folkmoot_pubsub::secured::SealError;
-use folkmoot_pubsub::{Channel, SELF_TEST_CHANNEL};
+use folkmoot_pubsub::{Channel, MANAGEMENT_PREFIX, SELF_TEST_CHANNEL};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// How the names begin of what Folkmoot itself says in a group. None of it goes over.
-const OURS: &[u8] = b"folkmoot://";
 
 /// What went one way, and what did not.
 #[derive(Debug, Clone, Copy, Default)]
@@ -96,7 +93,7 @@ pub(super) async fn outward(sides: Arc<Sides>, mut heard: Subscription) -> Failu
         if sides.others.stands_by() || sides.others.said(message.from) {
             continue;
         }
-        if !sides.outside.channels.contains(&message.channel) {
+        if !sides.outside.may(&message.channel) {
             let mut way = lock(way);
             way.not_permitted = way.not_permitted.saturating_add(1);
             continue;
@@ -152,7 +149,7 @@ fn lock(way: &Mutex<Way>) -> std::sync::MutexGuard<'_, Way> {
 
 /// What is of one side alone (PUB-67).
 fn stays(channel: &Channel) -> bool {
-    channel.as_bytes() == SELF_TEST_CHANNEL.as_bytes() || channel.as_bytes().starts_with(OURS)
+    channel.as_bytes() == SELF_TEST_CHANNEL.as_bytes() || channel.as_bytes().starts_with(MANAGEMENT_PREFIX)
 }
 
 fn ended(side: &str) -> Failure {

@@ -5,6 +5,7 @@ mod epochs;
 mod helper;
 mod issuers;
 mod liars;
+mod patterns;
 mod permits;
 mod rights;
 mod signatures;

@@ -1,6 +1,6 @@
-//! Which channels a subscription is for.
+//! Which channels a subscription is for, or a certificate.
 
-use folkmoot_pubsub::Channel;
+use crate::{Channel, MANAGEMENT_PREFIX, SELF_TEST_CHANNEL};
 use regex_lite::{Regex, RegexBuilder};
 
 /// A regular expression for names of channels, with `^` before it and `$` behind it. liblcm puts
@@ -32,6 +32,14 @@ impl Pattern {
         }
     }
 
+    /// The same, but for names that no certificate gives a right to: what members themselves say in a
+    /// group, and the self test.
+    pub fn covers(&self, channel: &Channel) -> bool {
+        let name = channel.as_bytes();
+        let ours = name.starts_with(MANAGEMENT_PREFIX) || name == SELF_TEST_CHANNEL.as_bytes();
+        !ours && self.matches(channel)
+    }
+
     /// Whether the channel is one of them. What is not UTF-8 in its name is matched by `.`.
     pub fn matches(&self, channel: &Channel) -> bool {
         self.regex.is_match(&channel.text())
@@ -39,6 +47,7 @@ impl Pattern {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 
