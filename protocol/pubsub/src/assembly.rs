@@ -37,6 +37,8 @@ pub enum Danger {
     AnyPlace,
     /// A fragment that comes twice counts twice (PUB-06).
     CountsTwice,
+    /// What a header says that is to come counts as if it were here (PUB-16).
+    BelievesLengths,
 }
 
 impl Default for Limits {
@@ -81,7 +83,7 @@ pub(crate) struct Assembly {
 }
 
 impl Assembly {
-    /// How many are incomplete, and the bytes set aside for them.
+    /// How many are incomplete, and the bytes that they use.
     pub(crate) fn held(&self) -> (usize, usize) {
         (self.partial.len(), self.bytes)
     }
@@ -106,6 +108,7 @@ impl Assembly {
             return Err(long);
         }
         let key = (from, fragment.sequence, extra);
+        let before = self.partial.get(&key).map_or(0, Partial::cost);
         if self.partial.get(&key).is_some_and(|partial| !partial.is_of(fragment)) {
             self.remove(&key);
             add(&mut counters.contradicted, 1);
@@ -115,7 +118,7 @@ impl Assembly {
             None => Verdict::Contradicts,
         };
         match verdict {
-            Verdict::Held => {}
+            Verdict::Held => self.grown(&key, before, limits, counters),
             Verdict::Twice => {
                 add(&mut counters.duplicates, 1);
                 return Ok(None);
@@ -124,7 +127,7 @@ impl Assembly {
                 if self.remove(&key).is_some() {
                     add(&mut counters.contradicted, 1);
                 }
-                self.begin(now, key, cost, fragment, limits, counters);
+                self.begin(now, key, fragment, limits, counters);
             }
         }
         self.touch(key);
@@ -136,25 +139,43 @@ impl Assembly {
         &mut self,
         now: Instant,
         key: Key,
-        cost: usize,
         fragment: &Fragment<'_>,
         limits: &Limits,
         counters: &mut Counters,
     ) {
-        while self.crowds_its_sender(key.0, cost, limits) {
-            let Some(oldest) = self.oldest_of(key.0) else { break };
-            self.remove(&oldest);
-            add(&mut counters.crowded, 1);
+        let mut partial = Partial::new(now, fragment, limits.danger);
+        if partial.take(now, fragment, limits.danger) != Verdict::Held {
+            return;
         }
-        while self.partial.len() >= limits.messages.max(1) || self.bytes.saturating_add(cost) > limits.bytes {
-            let Some(oldest) = self.order.values().next().copied() else { break };
-            self.remove(&oldest);
-            add(&mut counters.crowded, 1);
+        while self.of_sender(key.0).count() >= limits.sender_messages.max(1) {
+            self.crowd_out(self.oldest_of(key.0, &key), counters);
         }
-        let mut partial = Partial::new(now, fragment);
-        if partial.take(now, fragment, limits.danger) == Verdict::Held {
-            self.bytes = self.bytes.saturating_add(cost);
-            self.partial.insert(key, partial);
+        while self.partial.len() >= limits.messages.max(1) {
+            self.crowd_out(self.oldest(&key), counters);
+        }
+        self.partial.insert(key, partial);
+        self.grown(&key, 0, limits, counters);
+    }
+
+    /// A message uses more than before, for which others may have to give way (PUB-07, PUB-08).
+    fn grown(&mut self, key: &Key, before: usize, limits: &Limits, counters: &mut Counters) {
+        let after = self.partial.get(key).map_or(0, Partial::cost);
+        self.bytes = self.bytes.saturating_sub(before).saturating_add(after);
+        if after == before {
+            return;
+        }
+        let of_sender = |this: &Self| this.of_sender(key.0).map(|(_, partial)| partial.cost()).sum::<usize>();
+        while self.partial.contains_key(key) && of_sender(self) > limits.sender_bytes {
+            self.crowd_out(self.oldest_of(key.0, key).or(Some(*key)), counters);
+        }
+        while self.partial.contains_key(key) && self.bytes > limits.bytes {
+            self.crowd_out(self.oldest(key).or(Some(*key)), counters);
+        }
+    }
+
+    fn crowd_out(&mut self, key: Option<Key>, counters: &mut Counters) {
+        if key.and_then(|key| self.remove(&key)).is_some() {
+            add(&mut counters.crowded, 1);
         }
     }
 
@@ -162,17 +183,14 @@ impl Assembly {
         self.partial.range((sender, 0, [0; 4])..=(sender, u32::MAX, [u8::MAX; 4]))
     }
 
-    fn crowds_its_sender(&self, sender: SocketAddrV4, cost: usize, limits: &Limits) -> bool {
-        let (mut count, mut bytes) = (0_usize, cost);
-        for (_, partial) in self.of_sender(sender) {
-            count += 1;
-            bytes = bytes.saturating_add(partial.cost());
-        }
-        count >= limits.sender_messages.max(1) || bytes > limits.sender_bytes
+    /// The one of a sender that was touched longest ago, but for this one.
+    fn oldest_of(&self, sender: SocketAddrV4, but: &Key) -> Option<Key> {
+        let others = self.of_sender(sender).filter(|(key, _)| *key != but);
+        others.min_by_key(|(_, partial)| partial.stamp).map(|(key, _)| *key)
     }
 
-    fn oldest_of(&self, sender: SocketAddrV4) -> Option<Key> {
-        self.of_sender(sender).min_by_key(|(_, partial)| partial.stamp).map(|(key, _)| *key)
+    fn oldest(&self, but: &Key) -> Option<Key> {
+        self.order.values().find(|key| *key != but).copied()
     }
 
     /// Drops what waits too long for its next fragment (PUB-09).

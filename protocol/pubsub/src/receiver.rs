@@ -106,7 +106,7 @@ impl Receiver {
         self.counters
     }
 
-    /// How many messages are incomplete, the bytes set aside for them, and how many senders are
+    /// How many messages are incomplete, the bytes that they use, and how many senders are
     /// followed.
     pub fn held(&self) -> (usize, usize, usize) {
         let (messages, bytes) = self.assembly.held();

@@ -182,6 +182,31 @@ fn pub_08_of_all_incomplete_messages_the_one_that_waits_longest_gives_way() {
 }
 
 #[test]
+fn pub_16_forged_lengths_push_out_no_long_message() {
+    let heard = |danger: Option<Danger>| {
+        let mut ear = Ear::with(Limits { danger: danger.into(), ..Limits::default() });
+        let said = payload(3_000_000, 1);
+        let mut whole = datagrams("a", &said, 0, Sizes::LARGE);
+        let last = whole.pop().unwrap();
+        assert!(ear.hear_all(7, &whole).is_empty());
+        // Each from another address, and each says that it has 60 MiB.
+        for liar in 1_000..1_900 {
+            let lie = forged(
+                &datagrams("a", &payload(200_000, 0), 1, Sizes::LARGE)[0],
+                Some(60 << 20),
+                None,
+                None,
+                Some(965),
+            );
+            assert!(ear.hear_all(liar, [&lie]).is_empty());
+            assert!(ear.held().1 <= 160 << 20);
+        }
+        ear.hear_all(7, [&last]) == [said]
+    };
+    assert_eq!((heard(None), heard(Some(Danger::BelievesLengths))), (true, false));
+}
+
+#[test]
 fn pub_09_a_message_does_not_wait_for_ever() {
     let (said, good) = fragments("a", 3, 0, 0);
     let (_, other) = fragments("b", 2, 0, 1);
