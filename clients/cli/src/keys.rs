@@ -11,9 +11,9 @@ use crate::exit::{Exit, Failure};
 use crate::terminal;
 use folkmoot::{Passphrase, SealedKeyError, StateError, StateFolder};
 use folkmoot_base::Secret;
-use folkmoot_identity::{Identity, PASSPHRASE_BYTES_MAX};
+use folkmoot_identity::{Identity, PASSPHRASE_BYTES_MAX, open_sealed_key};
 use std::fs::File;
-use std::io::Read;
+use std::io::{IsTerminal, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -22,6 +22,10 @@ use std::sync::{Arc, OnceLock};
 const CREDENTIAL: &str = "folkmoot-passphrase";
 /// How often a person may mistype it.
 const ATTEMPTS: u32 = 3;
+
+/// What the command line of this process told, no passphrase itself: papers of LCM lie outside of a
+/// state folder, and are opened where no more than their folder is known.
+static TOLD: OnceLock<KeyArgs> = OnceLock::new();
 
 /// Where passphrases come from. Whatever was read once is not read again.
 #[derive(Debug, Clone, Default)]
@@ -35,7 +39,13 @@ struct Source {
 
 impl Keys {
     pub(crate) fn new(told: KeyArgs) -> Self {
+        TOLD.get_or_init(|| told.clone());
         Self(Arc::new(Source { told, given: OnceLock::new() }))
+    }
+
+    /// The same by the command line of this process. What they read is erased when they are dropped.
+    pub(crate) fn told() -> Self {
+        Self::new(TOLD.get().cloned().unwrap_or_default())
     }
 
     /// The identity in a folder. Whoever is at the terminal is asked, if nothing else was told.
@@ -50,7 +60,11 @@ impl Keys {
             return Ok((state.identity(None)?, None));
         }
         match self.given()? {
-            None if terminal::is_here() => ask_until_it_opens(&state),
+            None if terminal::is_here() => {
+                let open = |typed: &Passphrase| state.identity(Some(typed));
+                let (identity, typed) = ask_until_it_opens(&state.key_path(), open)?;
+                Ok((identity?, Some(typed)))
+            }
             given => Ok((state.identity(given.as_ref())?, given)),
         }
     }
@@ -70,6 +84,34 @@ impl Keys {
             None if terminal::is_here() => ask_for_new().map(Some),
             None => Err(nobody_here("--passphrase-file FILE or --passphrase-fd NUMBER")),
         }
+    }
+
+    /// The same for a key that may also be made where nobody can be asked: there it has none.
+    pub(crate) fn of_new_root(&self, none: bool) -> Result<Option<Passphrase>, Failure> {
+        // A script has the terminal of whoever started it, and keeps the question to itself.
+        let asked = terminal::is_here() && std::io::stderr().is_terminal();
+        let given = self.given()?.is_some();
+        self.of_new_key(none || !(asked || given))
+    }
+
+    /// The key of LCM papers, in PEM, of a file that is encrypted.
+    pub(crate) fn of_paper(&self, file: &Path, sealed: &Secret<String>) -> Result<Secret<String>, Failure> {
+        let path = || file.to_owned();
+        let open = |passphrase: &Passphrase| {
+            open_sealed_key(sealed.expose(), passphrase).map_err(|error| match error {
+                SealedKeyError::LocalWrong => StateError::LocalPassphrase { path: path() },
+                error => StateError::LocalMalformed { path: path(), detail: error.to_string() },
+            })
+        };
+        let opened = match self.given()? {
+            Some(given) => open(&given),
+            None if terminal::is_here() => ask_until_it_opens(file, open)?.0,
+            None => Err(StateError::LocalSealed { path: path() }),
+        };
+        opened.map_err(|error| match error {
+            StateError::LocalPassphrase { path } => forgotten(&path),
+            error => error.into(),
+        })
     }
 
     /// What opens a key file that is encrypted, wherever it lies.
@@ -105,15 +147,29 @@ fn nobody_here(options: &str) -> Failure {
     Failure::new(Exit::Usage, why)
 }
 
-fn ask_until_it_opens(state: &StateFolder) -> Result<(Identity, Option<Passphrase>), Failure> {
-    let question = format!("Passphrase of {}:", state.key_path().display());
+/// Papers have no vote that leads back.
+fn forgotten(file: &Path) -> Failure {
+    let why = format!(
+        "the passphrase does not open {}. Try again. If it is forgotten, nobody can open the key any more: certify another \
+         one (folkmoot lcm certify), or, if it is a root's, make a new root (folkmoot lcm root new) and certify everybody anew",
+        file.display()
+    );
+    Failure::new(Exit::Configuration, why)
+}
+
+/// Gives what came of the last try, and what was typed for it.
+fn ask_until_it_opens<T>(
+    key: &Path,
+    open: impl Fn(&Passphrase) -> Result<T, StateError>,
+) -> Result<(Result<T, StateError>, Passphrase), Failure> {
+    let question = format!("Passphrase of {}:", key.display());
     for left in (0..ATTEMPTS).rev() {
         let typed = ask(&question)?;
-        match state.identity(Some(&typed)) {
+        match open(&typed) {
             Err(StateError::LocalPassphrase { .. }) if left > 0 => {
                 eprintln!("This passphrase does not open the key.");
             }
-            opened => return Ok((opened?, Some(typed))),
+            opened => return Ok((opened, typed)),
         }
     }
     Err(Failure::bug("nobody was asked for a passphrase"))

@@ -19,6 +19,10 @@ pub(crate) enum Root {
         /// How long its certificate is valid.
         #[arg(long, value_name = "DAYS", default_value_t = 7_305, value_parser = clap::value_parser!(u64).range(1..=36_525))]
         days: u64,
+        /// Leaves root.key unencrypted: anyone who gets the folder decides who may be where. So it
+        /// is, too, if no passphrase is given and nobody is at a terminal to be asked.
+        #[arg(long)]
+        no_passphrase: bool,
     },
 }
 
@@ -48,6 +52,13 @@ pub(crate) struct Certify {
     /// leaves its owner. Without it a key is made.
     #[arg(long, value_name = "FILE")]
     pub(crate) request: Option<PathBuf>,
+    /// Encrypts member.key under the passphrase in the first line of this file. Without one it is
+    /// not encrypted, and a robot starts unattended.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["new_passphrase_fd", "request"])]
+    pub(crate) new_passphrase_file: Option<PathBuf>,
+    /// Reads that passphrase from the first line of this open file, by its number.
+    #[arg(long, value_name = "NUMBER", conflicts_with = "request")]
+    pub(crate) new_passphrase_fd: Option<u32>,
     /// The folder for root.crt, member.crt and, if it is made here, member.key. It is created if it
     /// does not exist.
     #[arg(long, value_name = "FOLDER")]

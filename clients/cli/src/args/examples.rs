@@ -100,13 +100,14 @@ pub(super) const EXAMPLES: [(&str, &[&str]); 64] = [
 ];
 
 /// Of what signs, in the secured form of LCM, and of the bench.
-pub(super) const MORE: [(&str, &[&str]); 7] = [
+pub(super) const MORE: [(&str, &[&str]); 8] = [
     ("lcm root", &["folkmoot lcm root new root"]),
     ("lcm root new", &["folkmoot lcm root new root"]),
     ("lcm certify", &["folkmoot lcm certify --root root --sender 7 --channel POSE --out papers"]),
     ("lcm certificate", &["folkmoot lcm certificate show papers/member.crt"]),
     ("lcm certificate show", &["folkmoot lcm certificate show papers/member.crt"]),
     ("lcm exclude", &["folkmoot lcm exclude papers/member.crt --root root --now"]),
+    ("lcm passphrase", &["folkmoot lcm passphrase papers"]),
     ("bench", &["folkmoot bench ring --nodes 3"]),
 ];
 

@@ -1,6 +1,7 @@
 //! What can be said to `folkmoot lcm`.
 
 use super::certify::{Certificate, Certify, Exclude, Root};
+use super::keys::NewPassphrase;
 use clap::{ArgGroup, Args, Subcommand};
 use folkmoot_lcm::{Pattern, PatternError};
 use folkmoot_pubsub::{Address, Channel, Interface};
@@ -47,6 +48,8 @@ pub(crate) enum LcmCommand {
     Certificate(Certificate),
     /// Excludes a certificate: all others agree on new keys without its holder.
     Exclude(Exclude),
+    /// Sets or changes the passphrase of a root.key or member.key, or removes it.
+    Passphrase(Passphrase),
 }
 
 /// How a command takes part in a secured group.
@@ -221,6 +224,15 @@ pub(crate) struct Bridge {
     /// Stops after this many seconds [default: when it is told to, by Ctrl-C].
     #[arg(long, value_name = "SECONDS")]
     pub(crate) seconds: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Passphrase {
+    /// The folder with root.key or member.key, or the key's file.
+    #[arg(value_name = "FOLDER")]
+    pub(crate) at: PathBuf,
+    #[command(flatten)]
+    pub(crate) new: NewPassphrase,
 }
 
 fn address(text: &str) -> Result<Address, String> {

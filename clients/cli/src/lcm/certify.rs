@@ -5,12 +5,14 @@ use super::papers::{
     make_folder, read_certificate, wrong,
 };
 use crate::args::certify::{Certificate, Certify, Root};
+use crate::args::keys::NewPassphrase;
 use crate::exit::{Exit, Failure};
 use crate::files::read_small;
+use crate::keys::{Keys, replacing};
 use crate::show::{Paint, data, paint, table, visible};
 use core::ops::RangeInclusive;
-use folkmoot::UnixTime;
 use folkmoot::tools::{OsEntropy, wall_clock};
+use folkmoot::{Passphrase, UnixTime};
 use folkmoot_base::whole;
 use folkmoot_identity::plain::{SigningKey, VerifyingKey};
 use folkmoot_identity::{Csr, public_from_pem};
@@ -30,21 +32,37 @@ const NAMELESS: &str = "lcm member";
 
 /// `folkmoot lcm root`
 pub(super) fn root(command: &Root, json: bool) -> Result<(), Failure> {
-    let Root::New { folder, name, days } = command;
-    make_folder(folder)?;
+    let Root::New { folder, name, days, no_passphrase } = command;
     absent(folder, &[ROOT_KEY, ROOT_CERTIFICATE])?;
+    let passphrase = Keys::told().of_new_root(*no_passphrase)?;
+    make_folder(folder)?;
     let mut entropy = entropy()?;
     let key = SigningKey::generate(&mut entropy);
     let issuer = Issuer::new(name, key, &term(*days), &mut entropy).map_err(refused)?;
-    create_key(&folder.join(ROOT_KEY), issuer.key())?;
+    create_key(&folder.join(ROOT_KEY), issuer.key(), passphrase.as_ref())?;
     let file = folder.join(ROOT_CERTIFICATE);
     create_certificate(&file, issuer.certificate())?;
-    data(json, &json!({ "name": name, "certificate": file, "key": folder.join(ROOT_KEY) }), || {
+    let (key, sealed) = (folder.join(ROOT_KEY), passphrase.is_some());
+    data(json, &json!({ "name": name, "certificate": file, "key": key, "encrypted": sealed }), || {
         let hint =
             paint(Paint::Dim, "keep this folder to yourself; whoever has root.key decides who may be where");
-        format!("{}  root of {}\n{hint}", file.display(), paint(Paint::Bold, &visible(name)))
+        let open = if sealed { String::new() } else { unencrypted(&key, folder) };
+        format!("{}  root of {}\n{hint}{open}", file.display(), paint(Paint::Bold, &visible(name)))
     });
     Ok(())
+}
+
+/// Said of a key that is made without a passphrase.
+fn unencrypted(key: &Path, folder: &Path) -> String {
+    let (key, folder) = (key.display(), folder.display());
+    format!("\n{key} is not encrypted. To give it a passphrase: folkmoot lcm passphrase {folder}")
+}
+
+/// The passphrase for a member's key that is made now; none unless it was asked for.
+fn of_member(command: &Certify) -> Result<Option<Passphrase>, Failure> {
+    let (file, fd) = (command.new_passphrase_file.clone(), command.new_passphrase_fd);
+    let no_passphrase = file.is_none() && fd.is_none();
+    replacing(&NewPassphrase { new_passphrase_file: file, new_passphrase_fd: fd, no_passphrase })
 }
 
 /// `folkmoot lcm certify`
@@ -56,6 +74,7 @@ pub(super) fn certify(address: &Address, command: &Certify, json: bool) -> Resul
         None => (None, None),
     };
     absent(out, if public.is_some() { &[CERTIFICATE] } else { &[CERTIFICATE, KEY, ROOT_CERTIFICATE] })?;
+    let passphrase = of_member(command)?;
     let mut entropy = entropy()?;
     let made = public.is_none().then(|| SigningKey::generate(&mut entropy));
     let key = public.or_else(|| made.as_ref().map(|made| made.verifying_key().clone()));
@@ -70,7 +89,7 @@ pub(super) fn certify(address: &Address, command: &Certify, json: bool) -> Resul
     let entry = root.enter(sender.get(), &certificate)?;
     let write = || {
         if let Some(made) = &made {
-            create_key(&out.join(KEY), made)?;
+            create_key(&out.join(KEY), made, passphrase.as_ref())?;
         }
         own_root(&out.join(ROOT_CERTIFICATE), root.issuer.certificate())?;
         root.hand_exclusions(out)?;
@@ -82,7 +101,11 @@ pub(super) fn certify(address: &Address, command: &Certify, json: bool) -> Resul
     })?;
     let claim = Claim::from_der(&certificate).map_err(Failure::bug)?;
     data(json, &value(&claim, None), || {
-        let next = if made.is_some() { "" } else { "; put the key beside it, as member.key" };
+        let next = match (&made, &passphrase) {
+            (None, _) => "; put the key beside it, as member.key".to_owned(),
+            (Some(_), Some(_)) => String::new(),
+            (Some(_), None) => unencrypted(&out.join(KEY), out),
+        };
         format!("{}\n{}{next}", text(&claim), out.join(CERTIFICATE).display())
     });
     Ok(())

@@ -57,6 +57,7 @@ pub(crate) async fn lcm(lcm: Lcm, json: bool) -> Result<(), Failure> {
         LcmCommand::Certify(certify) => certify::certify(&url.unwrap_or_default(), &certify, json),
         LcmCommand::Certificate(certificate) => certify::certificate(&certificate, json),
         LcmCommand::Exclude(exclude) => exclude::run(at, &exclude, json).await,
+        LcmCommand::Passphrase(passphrase) => papers::passphrase(&passphrase, json),
     }
 }
 

@@ -9,17 +9,24 @@
 //!   excluded/4-9f21….statement             excluded/    the root's statements of who is out
 //!   lock
 //! ```
+//! A key is under a passphrase or open, as the key of a state folder is.
 
+use crate::args::lcm::Passphrase as Change;
 use crate::exit::{Exit, Failure};
 use crate::files::{read_small, read_text};
+use crate::identity::{Origin, make, written};
+use crate::keys::{Keys, replacing};
+use crate::show::data;
+use folkmoot::Passphrase;
 use folkmoot_base::{Secret, hex};
 use folkmoot_identity::plain::SigningKey;
-use folkmoot_identity::{certificate_from_pem, certificate_pem, key_from_pem, key_to_pem};
+use folkmoot_identity::{certificate_from_pem, certificate_pem, is_sealed_key, key_from_pem, key_to_pem};
 use folkmoot_lcm::{EXCLUSION_FILE_END, exclusions_in};
 use folkmoot_pubsub::secured::Issuer;
+use serde_json::json;
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::Write;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 pub(super) const ROOT_CERTIFICATE: &str = "root.crt";
@@ -55,20 +62,29 @@ pub(super) fn create(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
 }
 
 fn write(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Failure> {
-    let open = OpenOptions::new().create_new(true).write(true).mode(mode).open(path);
-    let written = open.and_then(|mut out| {
-        out.write_all(bytes)?;
-        out.sync_all()
-    });
-    written.map_err(|error| Failure::file(path, &error))
+    fill(path, bytes, mode).map_err(|error| Failure::file(path, &error))
+}
+
+fn fill(path: &Path, bytes: &[u8], mode: u32) -> std::io::Result<()> {
+    let mut out = OpenOptions::new().create_new(true).write(true).mode(mode).open(path)?;
+    out.write_all(bytes)?;
+    out.sync_all()
 }
 
 pub(super) fn create_certificate(path: &Path, der: &[u8]) -> Result<(), Failure> {
     create(path, certificate_pem(der).as_bytes())
 }
 
-pub(super) fn create_key(path: &Path, key: &SigningKey) -> Result<(), Failure> {
-    write(path, key_to_pem(&key.clone().into()).map_err(Failure::bug)?.expose().as_bytes(), PRIVATE)
+/// Writes a new key, under a passphrase if there is one.
+pub(super) fn create_key(path: &Path, key: &SigningKey, under: Option<&Passphrase>) -> Result<(), Failure> {
+    write(path, text_of(path, key, under)?.expose().as_bytes(), PRIVATE)
+}
+
+/// A key as it stands in its file.
+fn text_of(path: &Path, key: &SigningKey, under: Option<&Passphrase>) -> Result<Secret<String>, Failure> {
+    let open = key_to_pem(&key.clone().into()).map_err(Failure::bug)?;
+    // Identities alone are sealed; what else this one has is dropped.
+    written(&make("lcm", Origin::File(path, &open))?, under)
 }
 
 /// The certificate in this file, in DER. Nobody has judged it.
@@ -87,13 +103,78 @@ pub(super) fn read_key(path: &Path) -> Result<SigningKey, Failure> {
         let text = format!("{path} can be read by others (mode {mode:o}). Run: chmod 600 {path}");
         return Err(Failure::new(Exit::Configuration, text));
     }
-    let text = Secret::new(read_text(path)?);
+    let mut text = Secret::new(read_text(path)?);
+    if is_sealed_key(text.expose()) {
+        text = Keys::told().of_paper(path, &text)?;
+    }
     let key = key_from_pem(text.expose()).map_err(|error| wrong(path, &error))?;
     key.as_p256().cloned().ok_or_else(|| {
         let what = key.verifying_key().algorithm().name();
         let text = format!("{}: it is a key of {what}, and topics take keys of p256 alone", path.display());
         Failure::new(Exit::Configuration, text)
     })
+}
+
+/// `folkmoot lcm passphrase`
+pub(super) fn passphrase(command: &Change, json: bool) -> Result<(), Failure> {
+    let file = key_in(&command.at)?;
+    let key = read_key(&file)?;
+    let new = replacing(&command.new)?;
+    replace(&file, text_of(&file, &key, new.as_ref())?.expose().as_bytes())
+        .map_err(|error| Failure::file(&file, &error))?;
+    let (key, sealed) = (file.display(), new.is_some());
+    data(json, &json!({ "key": file, "encrypted": sealed }), || match sealed {
+        true => format!("{key} is encrypted under the new passphrase; older copies of it are not"),
+        false => format!("{key} is not encrypted any more: anyone who gets the folder has its rights"),
+    });
+    Ok(())
+}
+
+/// The one key in a folder, or the key itself.
+fn key_in(at: &Path) -> Result<PathBuf, Failure> {
+    let mut there = Vec::from([ROOT_KEY, KEY].map(|name| at.join(name)));
+    there.retain(|key| key.exists());
+    let why = match there.as_slice() {
+        _ if !at.is_dir() => return Ok(at.to_owned()),
+        [one] => return Ok(one.clone()),
+        [] => "holds neither root.key nor member.key. Choose another folder",
+        _ => "holds root.key and member.key. Give the file of one of them",
+    };
+    Err(Failure::new(Exit::Configuration, format!("{} {why}", at.display())))
+}
+
+/// Puts another form of the same key in its place: a crash leaves the one or the other. What was
+/// there is overwritten, as far as the disk lets a program do that.
+fn replace(file: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    // The place that links lead to.
+    let file = file.canonicalize()?;
+    let folder = file.parent().unwrap_or(Path::new("/"));
+    let _lock = lock(folder)?;
+    let mut old = OpenOptions::new().write(true).open(&file)?;
+    let mut draft = file.clone().into_os_string();
+    draft.push(".new");
+    if let Err(error) = std::fs::remove_file(&draft)
+        && error.kind() != std::io::ErrorKind::NotFound
+    {
+        return Err(error);
+    }
+    fill(Path::new(&draft), bytes, PRIVATE)?;
+    std::fs::rename(&draft, &file)?;
+    File::open(folder)?.sync_all()?;
+    let about = old.metadata()?;
+    if about.nlink() > 0 {
+        // It has another name, so it is another's copy.
+        return Ok(());
+    }
+    old.write_all(&vec![0; usize::try_from(about.len()).unwrap_or_default()])?;
+    old.sync_all()
+}
+
+/// Takes a folder for this process, and waits for whoever uses it.
+fn lock(folder: &Path) -> std::io::Result<File> {
+    let file = folder.join("lock");
+    let lock = OpenOptions::new().create(true).truncate(false).write(true).mode(PRIVATE).open(file)?;
+    lock.lock().map(|()| lock)
 }
 
 /// A file that does not hold what it should.
@@ -119,10 +200,7 @@ impl RootFolder {
         }
         let issuer = Issuer::open(&read_certificate(&certificate)?, read_key(&key)?);
         let issuer = issuer.map_err(|error| wrong(&certificate, &error))?;
-        let file = path.join("lock");
-        let open = OpenOptions::new().create(true).truncate(false).write(true).mode(PRIVATE).open(&file);
-        let lock = open.and_then(|lock| lock.lock().map(|()| lock));
-        let lock = lock.map_err(|error| Failure::file(&file, &error))?;
+        let lock = lock(path).map_err(|error| Failure::file(&path.join("lock"), &error))?;
         Ok(Self { path: path.to_owned(), issuer, lock })
     }
 

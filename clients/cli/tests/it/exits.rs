@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Stdio;
 
 /// Every command that does something, and how it ends in an empty folder.
-const ENDS: [(&str, i32); 56] = [
+const ENDS: [(&str, i32); 57] = [
     // Done.
     ("identity new anna --no-passphrase", 0),
     ("authority new --group x --no-passphrase", 0),
@@ -69,6 +69,7 @@ const ENDS: [(&str, i32); 56] = [
     ("lcm certificate show nowhere", 3),
     ("lcm exclude nowhere --root nowhere --out x", 3),
     ("lcm bridge --secured nowhere", 3),
+    ("lcm passphrase nowhere", 3),
 ];
 /// They run until they are told to stop, or for long: other tests run them.
 const LONG: [&str; 5] = ["demo", "bench", "lcm spy", "lcm log", "lcm echo"];

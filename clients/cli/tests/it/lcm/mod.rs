@@ -8,6 +8,7 @@ mod excluded;
 mod files;
 mod fleet;
 mod papers;
+mod passphrases;
 mod patterns;
 mod playing;
 mod sealed;
