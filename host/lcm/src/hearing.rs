@@ -71,7 +71,7 @@ impl Management {
                 let Message { channel, sequence, missing, payload } = message;
                 let (sender, attribution) = (None, None);
                 let came = Came { channel, from, sequence, missing, payload, sender, attribution };
-                self.backlog.put(came.heard(since_1970()));
+                self.backlog.put(from, &channel, || came.heard(since_1970()));
             }
             // A long message of a plain program.
             Ok(_) => {}

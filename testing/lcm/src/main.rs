@@ -12,6 +12,7 @@ mod chart;
 mod contender;
 mod echo;
 mod flood;
+mod junk;
 mod net;
 mod process;
 mod side;
@@ -39,6 +40,8 @@ enum Part {
     Throughput(throughput::Throughput),
     /// Measures what is lost while a foreign program floods the group
     Flood(flood::Flood),
+    /// Measures what junk about keys costs members
+    Junk(junk::Junk),
     /// Shows what comes through between liblcm and ours
     Across(across::Across),
     /// Measures how soon programs that are started at once share their keys
@@ -56,6 +59,7 @@ fn main() -> std::process::ExitCode {
         Part::Echo(options) => echo::run(&options),
         Part::Throughput(options) => throughput::run(&options),
         Part::Flood(options) => flood::run(&options),
+        Part::Junk(options) => junk::run(&options),
         Part::Across(options) => across::run(&options),
         Part::Start(options) => start::run(&options),
         Part::Joins(options) => start::joins(&options),

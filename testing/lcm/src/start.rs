@@ -19,7 +19,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// When the programs of one start are given up.
 const PATIENCE: Duration = Duration::from_secs(30);
-const ADDRESS: &str = "udpm://239.255.76.67:7667?ttl=0";
+pub(crate) const ADDRESS: &str = "udpm://239.255.76.67:7667?ttl=0";
 /// Set inside of the namespace.
 const INSIDE: &str = "FOLKMOOT_LCM_BENCH_INSIDE";
 /// Gives multicast a way, and becomes what follows.
@@ -42,7 +42,7 @@ pub(crate) struct Joins {
 }
 
 pub(crate) fn run(options: &Start) -> Outcome<()> {
-    if std::env::var_os(INSIDE).is_none() {
+    if !is_inside() {
         return inside();
     }
     println!("{}", json!({"measures": "start", "nodes": options.nodes, "times": options.times}));
@@ -68,8 +68,13 @@ pub(crate) fn run(options: &Start) -> Outcome<()> {
     Ok(())
 }
 
+/// Whether this runs in a network namespace of its own.
+pub(crate) fn is_inside() -> bool {
+    std::env::var_os(INSIDE).is_some()
+}
+
 /// Runs this again in a network namespace.
-fn inside() -> Outcome<()> {
+pub(crate) fn inside() -> Outcome<()> {
     let own = std::env::current_exe().map_err(told)?;
     let mut command = Command::new("unshare");
     command.args(["--net", "sh", "-c", ENTER, "sh"]).arg(own).args(std::env::args_os().skip(1));
@@ -111,7 +116,7 @@ impl Drop for Running {
 }
 
 /// A root, and a folder with certificate and key for each.
-fn issue(folder: &Path, nodes: u16) -> Outcome<()> {
+pub(crate) fn issue(folder: &Path, nodes: u16) -> Outcome<Issuer> {
     let mut entropy = OsEntropy::new()?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_err(told)?.as_secs();
     let term = UnixTime(now.saturating_sub(60))..=UnixTime(now.saturating_add(3_600));
@@ -133,7 +138,14 @@ fn issue(folder: &Path, nodes: u16) -> Outcome<()> {
         std::fs::write(own.join("member.der"), made).map_err(told)?;
         std::fs::write(own.join("key.der"), pkcs8.expose()).map_err(told)?;
     }
-    Ok(())
+    Ok(issuer)
+}
+
+/// The papers in one of these folders.
+pub(crate) fn papers(folder: &Path) -> Outcome<Certificates> {
+    let read = |name: &str| std::fs::read(folder.join(name)).map_err(told);
+    let key = SigningKey::from_pkcs8_der(&read("key.der")?).map_err(told)?;
+    Certificates::new(&read("root.der")?, &read("member.der")?, key).map_err(told)
 }
 
 /// One of the programs.
@@ -150,9 +162,7 @@ pub(crate) fn joins(options: &Joins) -> Outcome<()> {
 }
 
 async fn join(options: &Joins) -> Outcome<Membership> {
-    let read = |name: &str| std::fs::read(options.folder.join(name)).map_err(told);
-    let key = SigningKey::from_pkcs8_der(&read("key.der")?).map_err(told)?;
-    let certificates = Certificates::new(&read("root.der")?, &read("member.der")?, key).map_err(told)?;
+    let certificates = papers(&options.folder)?;
     let address = ADDRESS.parse().map_err(told)?;
     let options_of = Options::new(options.folder.join("state"));
     let mut member = Membership::join(address, certificates, options_of).await.map_err(told)?;
@@ -164,6 +174,6 @@ async fn join(options: &Joins) -> Outcome<Membership> {
     Ok(member)
 }
 
-fn told(error: impl core::fmt::Display) -> String {
+pub(crate) fn told(error: impl core::fmt::Display) -> String {
     error.to_string()
 }
