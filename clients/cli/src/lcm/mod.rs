@@ -133,7 +133,7 @@ impl Place {
     /// program was out before.
     async fn leave(self) -> Result<(), Failure> {
         let Self::Sealed(sealed) = self else { return Ok(()) };
-        let out = sealed::out(&sealed.membership.keyed());
+        let out = sealed.is_out();
         sealed.membership.leave().await;
         out.map_or(Ok(()), Err)
     }

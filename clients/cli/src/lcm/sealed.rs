@@ -1,5 +1,9 @@
 //! A command's place in a secured group, by the papers in a folder.
 
+mod warnings;
+
+pub(super) use warnings::Watch;
+
 use super::failed;
 use super::meeting::Meeting;
 use super::papers::{CERTIFICATE, EXCLUDED, KEY, ROOT_CERTIFICATE, read_certificate, read_key, wrong};
@@ -7,9 +11,11 @@ use crate::exit::{Exit, Failure};
 use crate::progress::Progress;
 use crate::show::visible;
 use core::net::{SocketAddr, SocketAddrV4};
+use core::ops::RangeInclusive;
+use folkmoot::UnixTime;
 use folkmoot::tools::wall_clock;
 use folkmoot_lcm::{Keyed, Membership, MembershipError, Options, exclusions_in};
-use folkmoot_pubsub::secured::{Certificates, Claim, Domain, Permit, Root, SenderId, Signing};
+use folkmoot_pubsub::secured::{Certificates, Claim, Domain, Permit, PermitError, Root, SenderId, Signing};
 use folkmoot_pubsub::{Address, Channel, Pattern};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -23,6 +29,9 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// moment more.
 const SETTLE: Duration = Duration::from_millis(100);
 
+/// A member whose clock is ahead by so much can prove that a certificate has ended.
+const SKEW_SECONDS: u64 = 5;
+
 /// How often a program looks at its keys.
 pub(super) const LOOK: Duration = Duration::from_millis(300);
 
@@ -35,6 +44,8 @@ pub(super) struct Sealed {
     /// The channels that its certificate is for: single ones, and by patterns.
     channels: BTreeSet<Channel>,
     patterns: Vec<Pattern>,
+    /// From when to when its certificate counts.
+    term: RangeInclusive<UnixTime>,
 }
 
 impl Sealed {
@@ -43,8 +54,11 @@ impl Sealed {
         let [root, own, key] = [ROOT_CERTIFICATE, CERTIFICATE, KEY].map(|name| folder.join(name));
         let (root_der, own_der) = (read_certificate(&root)?, read_certificate(&own)?);
         let judge = Root::from_der(&root_der).map_err(|error| wrong(&root, &error))?;
-        let permit = judge.permit(&own_der, wall_clock(), 0).map_err(|error| wrong(&own, &error))?;
         let claim = Claim::from_der(&own_der).map_err(|error| wrong(&own, &error))?;
+        let of_root = Claim::from_der(&root_der).map_err(|error| wrong(&root, &error))?.term;
+        let term = *claim.term.start().max(of_root.start())..=*claim.term.end().min(of_root.end());
+        let permit = judge.permit(&own_der, wall_clock(), 0);
+        let permit = permit.map_err(|error| untimely(&own, &root, &of_root, error))?;
         let address = address(at, &claim, &own)?;
         let domain = Domain::group(address.group.into());
         let domain = domain.map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
@@ -61,7 +75,7 @@ impl Sealed {
         let membership = Membership::join(address, credentials, options).await.map_err(refused)?;
         let channels = rights.iter().filter_map(Domain::channel).copied().collect();
         let patterns = rights.iter().filter_map(Domain::pattern).collect();
-        Ok(Self { membership, address, sender, channels, patterns })
+        Ok(Self { membership, address, sender, channels, patterns, term })
     }
 
     /// Waits until all keys are there.
@@ -70,7 +84,7 @@ impl Sealed {
         let ready = progress.during(tokio::time::timeout(PATIENCE, self.membership.ready())).await;
         drop(progress);
         let keys = self.membership.keyed();
-        if let Some(failure) = out(&keys) {
+        if let Some(failure) = self.is_out() {
             return Err(failure);
         }
         if ready.is_err() {
@@ -90,12 +104,48 @@ impl Sealed {
         self.channels.contains(channel) || self.patterns.iter().any(|pattern| pattern.covers(channel))
     }
 
-    /// Waits until this program is out.
+    /// Waits until this program is out, and warns meanwhile.
     pub(super) async fn out(&self) {
-        while out(&self.membership.keyed()).is_none() {
+        let mut watch = Watch::default();
+        while self.is_out().is_none() {
+            watch.look(self).iter().for_each(|warning| eprintln!("{}", warning.words));
             tokio::time::sleep(LOOK).await;
         }
     }
+
+    /// Says that this program is out, and why, if it is.
+    pub(super) fn is_out(&self) -> Option<Failure> {
+        let keys = self.membership.keyed();
+        let out = keys.iter().find(|key| key.out)?;
+        let (now, [begins, ends]) = (wall_clock(), [self.term.start(), self.term.end()]);
+        let why = match () {
+            () if out.behind => warnings::behind(self.sender),
+            () if ends.0 <= now.0.saturating_add(SKEW_SECONDS) => {
+                format!("its certificate ended at {ends}. Get a new one from whoever has the root")
+            }
+            () if now < *begins => {
+                format!("its certificate begins at {begins}, and this host's clock says {now}. Set the clock")
+            }
+            () => "its certificate is excluded. Get a new one from whoever has the root".to_owned(),
+        };
+        let text = format!("this program no longer takes part in {}: {why}", name(out));
+        Some(Failure::new(Exit::Refused, text))
+    }
+}
+
+/// Why a certificate does not count: beside its term, what this host's clock says.
+fn untimely(own: &Path, root: &Path, of_root: &RangeInclusive<UnixTime>, error: PermitError) -> Failure {
+    let now = wall_clock();
+    let (limit, whose, what) = match error {
+        PermitError::PeerNotYet(begins) => (begins, of_root.start(), "Wait until then, or set the clock"),
+        PermitError::PeerEnded(ends) => {
+            (ends, of_root.end(), "Get a new one from whoever has the root, or set the clock if it is wrong")
+        }
+        error => return wrong(own, &error),
+    };
+    let file = if limit == *whose { root } else { own }.display();
+    let text = format!("{file}: {error}, and this host's clock says {now}. {what}");
+    Failure::new(Exit::Configuration, text)
 }
 
 /// Signatures are of a key, and there is a key for each right.
@@ -148,16 +198,6 @@ fn lacks(keys: &[Keyed]) -> Failure {
     );
     let seconds = PATIENCE.as_secs();
     Failure::new(Exit::TimedOut, format!("after {seconds} s there is no key for {lack}. {why}"))
-}
-
-/// Says that this program is out, if it is.
-pub(super) fn out(keys: &[Keyed]) -> Option<Failure> {
-    let out = keys.iter().find(|key| key.out)?;
-    let text = format!(
-        "this program no longer takes part in {}: its certificate has ended, or is excluded. Get a new one from whoever has the root",
-        name(out)
-    );
-    Some(Failure::new(Exit::Refused, text))
 }
 
 /// The groups of IPv4 that a certificate names.
@@ -222,6 +262,9 @@ pub(super) fn value(keys: &[Keyed]) -> Value {
             "epoch": key.number,
             "members": key.members.iter().map(|member| member.get()).collect::<Vec<_>>(),
             "full": key.full,
+            "behind": key.behind,
+            "twin": key.twin,
+            "duplicate": key.duplicate.map(SenderId::get),
         })
     };
     Value::Array(keys.iter().map(one).collect())

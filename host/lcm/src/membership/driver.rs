@@ -4,7 +4,7 @@ use super::backlog::{Backlog, Verdict};
 use super::excluded::Excluded;
 use super::seat::Seat;
 use super::state::State;
-use super::{CONFIRMATION_CHANNEL, EXCLUSION_CHANNEL, Keyed, MembershipError};
+use super::{CONFIRMATION_CHANNEL, EXCLUSION_CHANNEL, Keyed, LastHeard, MembershipError};
 use crate::{Bus, Heard};
 use bytes::Bytes;
 use core::time::Duration;
@@ -13,7 +13,7 @@ use folkmoot_pubsub::Channel;
 use folkmoot_pubsub::discovery::{Input, Output};
 use folkmoot_pubsub::secured::{Cause, Confirming, Credentials, Question};
 use folkmoot_system::OsEntropy;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, MissedTickBehavior};
@@ -48,6 +48,7 @@ pub(super) struct Driver<C> {
     seats: Vec<Seat<C>>,
     disk: Disk,
     tell: watch::Sender<Vec<Keyed>>,
+    heard: LastHeard,
     entropy: OsEntropy,
     /// When it last confirmed an exclusion.
     answered: Instant,
@@ -60,11 +61,12 @@ impl<C: Credentials + Clone> Driver<C> {
         seats: Vec<Seat<C>>,
         disk: Disk,
         tell: watch::Sender<Vec<Keyed>>,
+        heard: LastHeard,
     ) -> Result<Self, MembershipError> {
         let entropy = OsEntropy::new().map_err(MembershipError::LocalRandomness)?;
         let known = [EXCLUSION_CHANNEL, CONFIRMATION_CHANNEL].into_iter().flat_map(Channel::new);
         backlog.wants(seats.iter().filter_map(|seat| seat.channel).chain(known));
-        Ok(Self { bus, backlog, seats, disk, tell, entropy, answered: Instant::now() })
+        Ok(Self { bus, backlog, seats, disk, tell, heard, entropy, answered: Instant::now() })
     }
 
     pub(super) async fn run(mut self, mut asks: mpsc::Receiver<Ask>) {
@@ -182,8 +184,14 @@ impl<C: Credentials + Clone> Driver<C> {
         } else {
             let (now, entropy) = (self.bus.now(), &mut self.entropy);
             let seat = self.seats.iter_mut().find(|seat| seat.channel == Some(heard.channel));
-            let accepted = seat.is_some_and(|seat| seat.hear(now, &heard.payload, entropy));
-            if accepted { Verdict::Accepted } else { Verdict::Refused }
+            match seat.and_then(|seat| seat.hear(now, &heard.payload, entropy)) {
+                Some(sender) => {
+                    let mut last = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
+                    last.insert(sender, std::time::Instant::now());
+                    Verdict::Accepted
+                }
+                None => Verdict::Refused,
+            }
         };
         self.backlog.judged(Instant::now(), heard.from, verdict, worked().saturating_sub(begun));
         if let Some((question, holder)) = asked {

@@ -36,7 +36,8 @@ use state::State;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 
@@ -92,6 +93,11 @@ pub struct Keyed {
     pub refused: u64,
     /// A number that two certificates name: whoever issues them made a mistake.
     pub duplicate: Option<SenderId>,
+    /// Others have heard more of this program's certificate than its state knows: the state was
+    /// lost or is an older one, or another program has used the certificate (PUB-79).
+    pub behind: bool,
+    /// Another program speaks under this program's certificate, and has said more.
+    pub twin: bool,
     /// An exclusion was not taken, because there are as many as there may be.
     pub full: bool,
 }
@@ -125,12 +131,17 @@ pub enum MembershipError {
     LocalRandomness(String),
 }
 
+/// When each other sender was last heard. Only who has a certificate is, so there is one entry for
+/// each number at most.
+type LastHeard = Arc<Mutex<BTreeMap<SenderId, Instant>>>;
+
 /// A secured bus, and the agreement on its keys. When this is dropped the program is silent, and
 /// the others notice with the next agreement; [`Self::leave`] tells them.
 #[derive(Debug)]
 pub struct Membership {
     bus: Arc<Bus>,
     keyed: watch::Receiver<Vec<Keyed>>,
+    heard: LastHeard,
     asks: mpsc::Sender<Ask>,
     driver: JoinHandle<()>,
 }
@@ -168,8 +179,9 @@ impl Membership {
         let (tell, keyed) = watch::channel(seats.iter().map(Seat::keyed).collect());
         let (asks, asked) = mpsc::channel(driver::ASKS_MAX);
         let disk = Disk { state, excluded: options.exclusions.map(Excluded::new) };
-        let driver = Driver::new(Arc::clone(&bus), backlog, seats, disk, tell)?;
-        Ok(Self { bus, keyed, asks, driver: tokio::spawn(driver.run(asked)) })
+        let heard = LastHeard::default();
+        let driver = Driver::new(Arc::clone(&bus), backlog, seats, disk, tell, Arc::clone(&heard))?;
+        Ok(Self { bus, keyed, heard, asks, driver: tokio::spawn(driver.run(asked)) })
     }
 
     /// Publishes, and subscribes. On a channel whose key is not there yet it does neither.
@@ -180,6 +192,12 @@ impl Membership {
     /// What stands with each key.
     pub fn keyed(&self) -> Vec<Keyed> {
         self.keyed.borrow().clone()
+    }
+
+    /// When each other sender last said something new about keys. All who are there do so now and
+    /// then: each of those who share a key in its turn, by chance, one every two to three seconds.
+    pub fn heard(&self) -> BTreeMap<SenderId, Instant> {
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Waits until all keys are there, or this program is out. A program that hears nobody has keys

@@ -5,6 +5,7 @@ use bytes::Bytes;
 use core::num::NonZeroU64;
 use folkmoot_base::{DecodeError, Digest, UnixTime};
 use folkmoot_pubsub::Channel;
+use folkmoot_pubsub::discovery::message::Signed;
 use folkmoot_pubsub::discovery::{Discovery, Epoch, Event, Input, Settings};
 use folkmoot_pubsub::secured::{
     Credentials, Domain, DomainKey, Material, Member, Mode, Right, SenderId, Signing, Suite,
@@ -52,6 +53,8 @@ impl<C: Credentials + Clone> Seat<C> {
             failed: 0,
             refused: 0,
             duplicate: None,
+            behind: false,
+            twin: false,
             full: false,
         };
         Ok(Self {
@@ -85,11 +88,17 @@ impl<C: Credentials + Clone> Seat<C> {
         self.machine.handle(now, Input::Start, entropy);
     }
 
-    /// Hands in what came; whether it was new, and of somebody who may say it.
-    pub(super) fn hear(&mut self, now: folkmoot_base::Instant, said: &[u8], entropy: &mut OsEntropy) -> bool {
+    /// Hands in what came; whose it is, if it was new, and of somebody who may say it.
+    pub(super) fn hear(
+        &mut self,
+        now: folkmoot_base::Instant,
+        said: &[u8],
+        entropy: &mut OsEntropy,
+    ) -> Option<SenderId> {
         let before = self.machine.accepted();
         self.machine.handle(now, Input::Message(said), entropy);
-        self.machine.accepted() > before
+        let new = self.machine.accepted() > before;
+        Signed::read(said).ok().filter(|_| new).and_then(|(_, body)| SenderId::new(body.sender))
     }
 
     pub(super) fn handle(&mut self, now: folkmoot_base::Instant, input: Input<'_>, entropy: &mut OsEntropy) {
@@ -146,6 +155,8 @@ impl<C: Credentials + Clone> Seat<C> {
             }
             Event::Duplicate(uid) => self.keyed.duplicate = SenderId::new(uid),
             Event::Full => self.keyed.full = true,
+            Event::Behind => self.keyed.behind = true,
+            Event::Twin => self.keyed.twin = true,
             _ => {}
         }
     }

@@ -3,7 +3,7 @@
 
 use super::Discovery;
 use super::api::{Danger, Papers, within};
-use super::message::{Beacon, Response, Said};
+use super::message::{Beacon, HeardUpTo, Proof, Response, Said};
 use super::sets::{Candidate, Entry, Rank};
 use crate::base::{Blob, Entropy, Instant};
 use core::cmp::Reverse;
@@ -24,7 +24,15 @@ impl<P: Papers> Discovery<P> {
         let size = u16::try_from(group.order.len()).unwrap_or(u16::MAX);
         let beacon = Beacon { join: Blob(me.bytes.clone()), run: group.run, number: group.number, size };
         self.say(Said::Beacon(beacon));
+        self.remind();
         self.await_beacon(now, entropy);
+    }
+
+    /// Tells whoever said something old how far it was heard: it may have forgotten that (PUB-79).
+    fn remind(&mut self) {
+        let peer = self.forgetful.take().and_then(|uid| self.known.get(uid));
+        let heard = peer.map(|peer| HeardUpTo { holder: peer.holder, instance: peer.latest() });
+        self.notify(heard.map(Proof::Heard).into_iter().collect());
     }
 
     /// Lets the others hear of the group soon, though not at every word.

@@ -36,6 +36,13 @@ pub(crate) struct Peer {
     pub(crate) until: Option<UnixTime>,
 }
 
+impl Peer {
+    /// The highest instance of all its messages.
+    pub(crate) fn latest(&self) -> u64 {
+        self.heard.iter().copied().fold(self.joined, u64::max)
+    }
+}
+
 /// What became of a JOIN.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Learned {
@@ -110,7 +117,7 @@ impl Known {
             uid: *uid,
             holder: peer.holder,
             joined: peer.joined,
-            heard: peer.heard.iter().copied().max().unwrap_or_default().max(peer.joined),
+            heard: peer.latest(),
             left: peer.left,
             until: peer.until.map(|until| until.0),
         };
@@ -200,8 +207,12 @@ impl Known {
 
     /// PUB-46: excluded, ended or left.
     pub(crate) fn is_out(&self, entry: &Entry) -> bool {
+        self.is_out_for_good(entry) || self.get(entry.uid).is_some_and(|peer| entry.instance <= peer.left)
+    }
+
+    /// Whether it is out for good: excluded or ended.
+    pub(crate) fn is_out_for_good(&self, entry: &Entry) -> bool {
         self.proofs.contains_key(&entry.holder)
-            || self.get(entry.uid).is_some_and(|peer| entry.instance <= peer.left)
     }
 
     /// PUB-53: keeps a proof that was checked.
@@ -301,7 +312,7 @@ impl Known {
             Proof::Excluded(statement) | Proof::Named(Named { statement, .. }) => {
                 Some((holder, &statement.0))
             }
-            Proof::Expired(_) | Proof::Left(_) => None,
+            Proof::Expired(_) | Proof::Left(_) | Proof::Heard(_) => None,
         })
     }
 

@@ -79,6 +79,11 @@ impl Instances {
         (drawn, write)
     }
 
+    /// Whether this process, or one before it, may have said this one.
+    pub(crate) fn is_used(&self, instance: u64) -> bool {
+        instance < self.next
+    }
+
     pub(crate) fn reserved(&self) -> u64 {
         self.reserved
     }

@@ -172,6 +172,10 @@ pub enum Proof {
     /// Excluded, with the certificate: so that whoever never saw it knows when it ends.
     #[tls_codec(discriminant = 4)]
     Named(Named),
+    /// What was said under a certificate up to here counts no more: the word of whoever heard it,
+    /// for a holder that has forgotten it (PUB-79).
+    #[tls_codec(discriminant = 5)]
+    Heard(HeardUpTo),
 }
 
 /// An exclusion and whom it is about.
@@ -183,6 +187,15 @@ pub struct Named {
     pub certificate: Blob,
 }
 
+/// How far somebody was heard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+pub struct HeardUpTo {
+    /// [`super::Papers::holder`] of its certificate.
+    pub holder: Digest,
+    /// The highest instance of its messages.
+    pub instance: u64,
+}
+
 impl Proof {
     /// About how long it is.
     pub(crate) fn size(&self) -> usize {
@@ -190,6 +203,7 @@ impl Proof {
             Self::Excluded(blob) | Self::Expired(blob) => blob.0.len(),
             Self::Named(named) => named.statement.0.len().saturating_add(named.certificate.0.len()),
             Self::Left(signed) => signed.body.0.len().saturating_add(signed.signature.0.len()),
+            Self::Heard(_) => size_of::<HeardUpTo>(),
         }
     }
 }

@@ -104,6 +104,8 @@ pub struct Discovery<P> {
     distrust: bool,
     /// Certificates that are out, of which others seem not to know.
     untold: BTreeSet<Digest>,
+    /// Who said something old, and is told so with the next beacon.
+    forgetful: Option<u16>,
     /// A candidate came with a number that this node has confirmed already.
     raise: bool,
     failures: u32,
@@ -148,6 +150,7 @@ impl<P: Papers> Discovery<P> {
             failed: VecDeque::new(),
             distrust: false,
             untold: BTreeSet::new(),
+            forgetful: None,
             raise: false,
             failures: 0,
             seed: None,

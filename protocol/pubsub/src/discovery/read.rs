@@ -19,21 +19,25 @@ impl<P: Papers> Discovery<P> {
     pub(super) fn hear(&mut self, now: Instant, bytes: &[u8], entropy: &mut dyn Entropy) {
         let Some(me) = self.me.as_ref() else { return };
         let Ok((signed, body)) = Signed::read(bytes) else { return self.refuse() };
-        let own = body.sender == me.uid && !matches!(body.said, Said::Join(_));
-        if own || body.domain != self.tag {
+        if body.domain != self.tag {
             return;
         }
+        let is_join = matches!(body.said, Said::Join(_));
+        let message = covered(LABEL, &signed.body.0);
+        if body.sender == me.uid && !is_join {
+            let said = self.instances.is_used(body.instance)
+                || !self.papers.verify(&me.certificate, &message, &signed.signature.0);
+            return if said { self.refuse() } else { self.out.push_back(Output::Event(Event::Twin)) };
+        }
         if !self.is_new(&body) {
-            return self.refuse();
+            return self.refuse_old(now, body.sender, body.instance, is_join, entropy);
         }
         let Some(entry) = self.sender(bytes, &body) else { return self.refuse() };
-        let message = covered(LABEL, &signed.body.0);
-        let is_join = matches!(body.said, Said::Join(_));
         if !is_join && !self.papers.verify(&entry.certificate, &message, &signed.signature.0) {
             return self.refuse();
         }
         if entry.uid == me.uid && entry.holder == me.holder {
-            return;
+            return self.compare_own(entry.instance, Event::Twin);
         }
         if self.known.is_out(&entry) {
             self.known.note(&entry);
@@ -64,7 +68,11 @@ impl<P: Papers> Discovery<P> {
                 self.revive(&entry, false);
                 self.on_beacon(now, &entry, &beacon, entropy);
             }
-            Said::Notice(notice) => self.on_notice(now, notice, entropy),
+            Said::Notice(notice) => {
+                // Whoever is known is not heard twice. What it shows counts whoever it is.
+                self.learn_quietly(&entry);
+                self.on_notice(now, notice, entropy);
+            }
         }
         if !known {
             self.note_heard(&entry, kind, instance);
@@ -80,6 +88,27 @@ impl<P: Papers> Discovery<P> {
         *heard = instance.max(*heard);
         self.persist();
         true
+    }
+
+    /// Something of this node's certificate was heard: whether this node can have said it (PUB-79).
+    fn compare_own(&mut self, instance: u64, event: Event) {
+        if !self.instances.is_used(instance) {
+            self.out.push_back(Output::Event(event));
+        }
+    }
+
+    /// Whoever says something old may have forgotten what it said since. It is told so with a
+    /// beacon; at once if it wants to be in.
+    fn refuse_old(&mut self, now: Instant, uid: u16, instance: u64, joins: bool, entropy: &mut dyn Entropy) {
+        self.refuse();
+        let other = self.me.as_ref().is_some_and(|me| me.uid != uid);
+        let older = self.known.get(uid).is_some_and(|peer| instance < peer.latest());
+        if other && older && self.group.is_some() {
+            self.forgetful = Some(uid);
+            if joins {
+                self.show(now, entropy);
+            }
+        }
     }
 
     pub(super) fn refuse(&mut self) {
@@ -175,7 +204,8 @@ impl<P: Papers> Discovery<P> {
                 let peer = self.known.get_mut(entry.uid).filter(|peer| peer.came.is_none());
                 return peer.map_or((), |peer| peer.came = Some(now));
             }
-            Learned::Stale | Learned::Duplicate | Learned::Full => return self.refuse(),
+            Learned::Stale => return self.refuse_old(now, entry.uid, entry.instance, true, entropy),
+            Learned::Duplicate | Learned::Full => return self.refuse(),
         }
         if let Some(peer) = self.known.get_mut(entry.uid) {
             peer.came = Some(now);
@@ -197,6 +227,7 @@ impl<P: Papers> Discovery<P> {
     fn on_notice(&mut self, now: Instant, notice: Notice, entropy: &mut dyn Entropy) {
         let mut changed = false;
         self.told(&notice.proofs);
+        self.forgetful = None;
         for proof in notice.proofs {
             changed |= self.take_proof(proof);
         }
@@ -207,8 +238,11 @@ impl<P: Papers> Discovery<P> {
 
     /// After somebody was found to be out.
     pub(super) fn changed(&mut self, now: Instant, entropy: &mut dyn Entropy) {
-        let me = self.me.clone();
-        if me.is_some_and(|me| self.known.is_out(&me)) {
+        if let Some(me) = self.me.clone().filter(|me| self.known.is_out(me)) {
+            if !self.known.is_out_for_good(&me) {
+                // It left, as it says itself, later than it knows.
+                self.out.push_back(Output::Event(Event::Behind));
+            }
             return self.be_out();
         }
         self.persist();
@@ -251,6 +285,12 @@ impl<P: Papers> Discovery<P> {
                 }
                 None => false,
             },
+            Proof::Heard(heard) => {
+                if self.me.as_ref().is_some_and(|me| me.holder == heard.holder) {
+                    self.compare_own(heard.instance, Event::Behind);
+                }
+                false
+            }
             Proof::Excluded(_) | Proof::Expired(_) | Proof::Named(_) => false,
         }
     }

@@ -137,7 +137,7 @@ impl<P: Papers> Discovery<P> {
                 Proof::Excluded(said) => self.papers.judge_exclusion(&self.settings.domain, &said.0),
                 Proof::Expired(certificate) => Some(self.papers.holder(&certificate.0)),
                 Proof::Named(said) => Some(self.papers.holder(&said.certificate.0)),
-                Proof::Left(_) => None,
+                Proof::Left(_) | Proof::Heard(_) => None,
             });
             self.untold.retain(|untold| holder != Some(*untold));
         }

@@ -130,7 +130,7 @@ impl Inside {
     }
 }
 
-fn say(json: bool, event: &str, what: &str, words: &str) {
+pub(super) fn say(json: bool, event: &str, what: &str, words: &str) {
     if json {
         line(&json!({ "event": event, "what": what }).to_string());
     } else {

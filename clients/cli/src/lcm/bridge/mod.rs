@@ -15,17 +15,19 @@ mod others;
 mod way;
 
 use super::meeting::Meeting;
-use super::sealed::{self, Sealed};
+use super::sealed::{self, Sealed, Watch};
 use super::{end, failed, listen_plainly};
 use crate::args::lcm::{Bridge, Channels};
 use crate::exit::{Exit, Failure};
 use crate::show::{data, line};
 use folkmoot_lcm::{Bus, Capacity, Full};
 use folkmoot_pubsub::Address;
+use folkmoot_pubsub::secured::SenderId;
 use inside::Inside;
 use others::Others;
 use serde_json::{Value, json};
-use std::sync::Arc;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::task::JoinSet;
 use way::{Way, Ways};
@@ -43,6 +45,7 @@ struct Sides {
     outside: Sealed,
     others: Others,
     heard: Inside,
+    watch: Mutex<Watch>,
     ways: Ways,
     /// Which channels go over, of those that the certificate names (PUB-67).
     channels: Channels,
@@ -113,7 +116,8 @@ async fn open(at: Meeting, bridge: &Bridge, json: bool) -> Result<Sides, Failure
     let heard = Inside::default();
     heard.look(json);
     let channels = bridge.channels.clone();
-    Ok(Sides { within, inside, outside, others, heard, ways: Ways::default(), channels, json })
+    let watch = Mutex::default();
+    Ok(Sides { within, inside, outside, others, heard, watch, ways: Ways::default(), channels, json })
 }
 
 fn same(inside: &Address) -> Failure {
@@ -130,9 +134,11 @@ async fn tell_keys(sides: Arc<Sides>, json: bool) -> Failure {
     let mut told = Vec::new();
     loop {
         let keys = membership.keyed();
-        if let Some(failure) = sealed::out(&keys) {
+        if let Some(failure) = sides.outside.is_out() {
             return failure;
         }
+        let warnings = sides.watch.lock().unwrap_or_else(PoisonError::into_inner).look(&sides.outside);
+        warnings.iter().for_each(|one| inside::say(json, one.event, &one.what, &one.words));
         let members: Vec<_> = keys.iter().map(|key| (key.number, key.members.clone())).collect();
         if members != told {
             if json {
@@ -163,8 +169,18 @@ fn tell(sides: &Sides, json: bool) {
             0 => String::new(),
             count => format!("; {count} not of this host"),
         };
-        format!("outward: {}{foreign}\ninward:  {}{stands_by}", outward.words(), inward.words())
+        let silent: Vec<String> = silent(sides).iter().map(ToString::to_string).collect();
+        let silent = match silent.as_slice() {
+            [] => String::new(),
+            some => format!("\nnot heard lately: {}", some.join(", ")),
+        };
+        format!("outward: {}{foreign}\ninward:  {}{silent}{stands_by}", outward.words(), inward.words())
     });
+}
+
+/// Who shares a key, and is not heard.
+fn silent(sides: &Sides) -> BTreeSet<SenderId> {
+    sides.watch.lock().unwrap_or_else(PoisonError::into_inner).silent().clone()
 }
 
 fn counted(sides: &Sides, outward: &Way, inward: &Way) -> Value {
@@ -175,6 +191,7 @@ fn counted(sides: &Sides, outward: &Way, inward: &Way) -> Value {
         "foreign": sides.heard.foreign(),
         "outside": super::counted(sides.outside.membership.bus()),
         "keys": sealed::value(&sides.outside.membership.keyed()),
+        "silent": silent(sides).iter().map(|sender| sender.get()).collect::<Vec<_>>(),
         "stands_by": sides.others.stands_by(),
     })
 }

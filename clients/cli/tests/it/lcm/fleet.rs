@@ -139,6 +139,28 @@ impl Bridge {
         self.last().and_then(|last| last.pointer(pointer)?.as_u64()).unwrap_or(0)
     }
 
+    /// What it warned of under this name, the last time.
+    pub(super) fn event(&self, name: &str) -> Option<Value> {
+        self.said.lock().unwrap().iter().rev().find(|one| one["event"] == name).cloned()
+    }
+
+    /// How often it warned of it.
+    pub(super) fn events(&self, name: &str) -> usize {
+        self.said.lock().unwrap().iter().filter(|one| one["event"] == name).count()
+    }
+
+    /// Waits for such a warning.
+    pub(super) fn says(&self, name: &str) -> Value {
+        until(&format!("the warning {name}"), || self.event(name).is_some());
+        self.event(name).unwrap()
+    }
+
+    /// Sends it a signal.
+    pub(super) fn signal(&self, name: &str) {
+        let id = self.child.as_ref().unwrap().id().to_string();
+        assert!(std::process::Command::new("kill").args([name, &id]).status().unwrap().success());
+    }
+
     /// Waits until each key that it has is of these members.
     pub(super) fn is_with(&self, members: &[u16]) {
         self.awaits(members, |_| true);

@@ -13,6 +13,7 @@ mod patterns;
 mod playing;
 mod sealed;
 mod typed;
+mod wrong;
 
 use crate::common::place::Place;
 use alone::alone;

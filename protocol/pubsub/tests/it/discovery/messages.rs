@@ -4,7 +4,8 @@ use super::net::{Authority, Net, read, signed};
 use folkmoot_base::codec::{decode, encode};
 use folkmoot_base::{Blob, UnixTime};
 use folkmoot_pubsub::discovery::message::{
-    Beacon, Body, Held, Join, MESSAGE_BYTES_MAX, Named, Notice, Proof, Response, Round, Said, Signed,
+    Beacon, Body, HeardUpTo, Held, Join, MESSAGE_BYTES_MAX, Named, Notice, Proof, Response, Round, Said,
+    Signed,
 };
 use folkmoot_pubsub::discovery::{Danger, Event, Input, Output};
 use proptest::prelude::*;
@@ -213,6 +214,8 @@ fn proof() -> impl Strategy<Value = Proof> {
         blob().prop_map(Proof::Expired),
         (blob(), blob()).prop_map(|(statement, certificate)| Proof::Named(Named { statement, certificate })),
         (blob(), blob()).prop_map(|(body, signature)| Proof::Left(Signed { body, signature })),
+        (any::<[u8; 32]>(), any::<u64>())
+            .prop_map(|(holder, instance)| Proof::Heard(HeardUpTo { holder, instance })),
     ]
 }
 
@@ -270,4 +273,56 @@ fn the_time_of_day_decides_nothing_but_what_has_ended() {
     }
     net.run(3_000);
     net.assert_one(&[1, 2, 3, 4]);
+}
+
+#[test]
+fn pub_79_whoever_has_forgotten_what_it_said_is_told_so_and_a_twin_is_noticed() {
+    let behind = |net: &Net, node: usize| net.nodes[node].events.contains(&Event::Behind);
+    let mut net = Net::agreed(4, None);
+    let old = net.nodes[3].disk.clone();
+    // A restart forgets nothing.
+    net.stop(3);
+    net.restart(3);
+    net.run(5_000);
+    net.assert_one(&[1, 2, 3, 4]);
+    assert!((0..4).all(|node| net.nodes[node].events.is_empty()));
+    for disk in [None, old] {
+        net.stop(3);
+        net.nodes[3].disk = disk.clone();
+        // Those who are told of it may have started anew, too.
+        net.stop(0);
+        net.restart(0);
+        net.restart(3);
+        net.run(6_000);
+        assert!(behind(&net, 3), "{}", disk.is_some());
+        assert!((0..3).all(|node| !behind(&net, node)));
+        net.nodes[3].events.clear();
+    }
+    // Another process with its certificate, which has said more.
+    let paper = net.nodes[3].paper.clone();
+    net.tell(
+        3,
+        &signed(&paper, 4, 1 << 40, Said::Notice(Notice { join: Blob(net.join_of(3)), proofs: vec![] })),
+    );
+    assert_eq!(net.nodes[3].events, [Event::Twin]);
+    // In its name, and by nobody who has its key.
+    let liar = net.authority.paper(4, 44, 0);
+    net.tell(
+        3,
+        &signed(&liar, 4, 1 << 41, Said::Notice(Notice { join: Blob(net.join_of(3)), proofs: vec![] })),
+    );
+    assert_eq!(net.nodes[3].events, [Event::Twin]);
+}
+
+#[test]
+fn pub_79_whoever_left_later_than_it_knows_is_not_said_to_be_excluded() {
+    let mut net = Net::agreed(3, None);
+    net.input(2, Input::Leave);
+    net.run(3_000);
+    // Its instances begin anew, below the one with which it left.
+    net.nodes[2].disk = None;
+    net.restart(2);
+    net.run(6_000);
+    assert_eq!(net.nodes[2].events.first(), Some(&Event::Behind));
+    assert!(net.nodes[2].events.contains(&Event::Out));
 }
