@@ -180,6 +180,20 @@ impl Bus {
         Ok(Self { address, mouth, watch, hub, voice, opener, management, plain, clock, ear, ignored })
     }
 
+    /// There will be a key for this domain, or there will be none any more.
+    pub(crate) async fn expect(&self, domain: &Domain, there: bool) -> Result<(), BusError> {
+        let Some(opener) = &self.opener else { return Err(BusError::LocalPlain(self.address)) };
+        let mut voice = self.voice.lock().await;
+        let Voice::Secured(sealer, _) = &mut *voice else { return Ok(()) };
+        if there {
+            sealer.expect(domain)?;
+        } else {
+            sealer.forget(domain);
+            opener.lock().forget(domain);
+        }
+        Ok(())
+    }
+
     /// Time since it joined.
     pub(crate) fn now(&self) -> Instant {
         self.clock.now()

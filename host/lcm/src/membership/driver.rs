@@ -4,15 +4,16 @@ use super::backlog::{Backlog, Verdict};
 use super::excluded::Excluded;
 use super::seat::Seat;
 use super::state::State;
-use super::{CONFIRMATION_CHANNEL, EXCLUSION_CHANNEL, Keyed, LastHeard, MembershipError};
+use super::{CONFIRMATION_CHANNEL, EXCLUSION_CHANNEL, Keyed, LastHeard, MembershipError, Options};
 use crate::{Bus, Heard};
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base::{Digest, UnixTime};
 use folkmoot_pubsub::Channel;
 use folkmoot_pubsub::discovery::{Input, Output};
-use folkmoot_pubsub::secured::{Cause, Confirming, Credentials, Question};
+use folkmoot_pubsub::secured::{Cause, Confirming, Credentials, Domain, Question, Right};
 use folkmoot_system::OsEntropy;
+use std::collections::BTreeSet;
 use std::sync::{Arc, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 use tokio::sync::{mpsc, oneshot, watch};
@@ -33,7 +34,15 @@ const ANSWERS: Duration = Duration::from_millis(50);
 pub(super) enum Ask {
     Exclude(Bytes),
     LookAgain,
+    /// A certificate in place of the own one; whether it is.
+    Renew(Bytes, oneshot::Sender<bool>),
     Leave(oneshot::Sender<()>),
+}
+
+/// What the program sees of it.
+pub(super) struct Told {
+    pub(super) keyed: watch::Sender<Vec<Keyed>>,
+    pub(super) heard: LastHeard,
 }
 
 /// What outlives the process.
@@ -46,9 +55,9 @@ pub(super) struct Driver<C> {
     bus: Arc<Bus>,
     backlog: Arc<Backlog>,
     seats: Vec<Seat<C>>,
+    options: Options,
     disk: Disk,
-    tell: watch::Sender<Vec<Keyed>>,
-    heard: LastHeard,
+    told: Told,
     entropy: OsEntropy,
     /// When it last confirmed an exclusion.
     answered: Instant,
@@ -59,14 +68,13 @@ impl<C: Credentials + Clone> Driver<C> {
         bus: Arc<Bus>,
         backlog: Arc<Backlog>,
         seats: Vec<Seat<C>>,
+        options: Options,
         disk: Disk,
-        tell: watch::Sender<Vec<Keyed>>,
-        heard: LastHeard,
+        told: Told,
     ) -> Result<Self, MembershipError> {
         let entropy = OsEntropy::new().map_err(MembershipError::LocalRandomness)?;
-        let known = [EXCLUSION_CHANNEL, CONFIRMATION_CHANNEL].into_iter().flat_map(Channel::new);
-        backlog.wants(seats.iter().filter_map(|seat| seat.channel).chain(known));
-        Ok(Self { bus, backlog, seats, disk, tell, heard, entropy, answered: Instant::now() })
+        wants(&backlog, &seats);
+        Ok(Self { bus, backlog, seats, options, disk, told, entropy, answered: Instant::now() })
     }
 
     pub(super) async fn run(mut self, mut asks: mpsc::Receiver<Ask>) {
@@ -86,6 +94,9 @@ impl<C: Credentials + Clone> Driver<C> {
                 ask = asks.recv() => match ask {
                     Some(Ask::Exclude(statement)) => self.exclude(&statement).await,
                     Some(Ask::LookAgain) => self.look_again(),
+                    Some(Ask::Renew(certificate, done)) => {
+                        let _ = done.send(self.renew(&certificate).await);
+                    }
                     Some(Ask::Leave(done)) => {
                         self.leave().await;
                         let _ = done.send(());
@@ -186,7 +197,7 @@ impl<C: Credentials + Clone> Driver<C> {
             let seat = self.seats.iter_mut().find(|seat| seat.channel == Some(heard.channel));
             match seat.and_then(|seat| seat.hear(now, &heard.payload, entropy)) {
                 Some(sender) => {
-                    let mut last = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
+                    let mut last = self.told.heard.lock().unwrap_or_else(PoisonError::into_inner);
                     last.insert(sender, std::time::Instant::now());
                     Verdict::Accepted
                 }
@@ -197,6 +208,63 @@ impl<C: Credentials + Clone> Driver<C> {
         if let Some((question, holder)) = asked {
             self.confirm(&question, &holder).await;
         }
+    }
+
+    /// PUB-80: takes another certificate of the same key and sender, and is in its domains from now
+    /// on: it joins those anew that it was in before, and leaves those that it is not for.
+    async fn renew(&mut self, certificate: &[u8]) -> bool {
+        let Some(first) = self.seats.first() else { return false };
+        let (group, sender) = (first.domain.of_group(), first.sender);
+        let Some(credentials) = first.renewed(certificate) else { return false };
+        let mut rights = credentials.rights();
+        rights.retain(|right| right.domain.of_group() == group);
+        if rights.first().is_none_or(|right| right.sender != sender) {
+            return false;
+        }
+        let (now, time) = (self.bus.now(), wall_clock());
+        for place in 0..self.seats.len() {
+            let Some(seat) = self.seats.get_mut(place) else { break };
+            if rights.iter().any(|right| right.domain == seat.domain) {
+                seat.take(credentials.clone());
+            } else {
+                seat.handle(now, Input::Leave, &mut self.entropy);
+            }
+            self.write(place).await;
+        }
+        self.drain().await;
+        self.settle(&rights, credentials).await;
+        for seat in &mut self.seats {
+            seat.begin(now, time, &mut self.entropy);
+        }
+        true
+    }
+
+    /// Has a seat for each of these rights, and no other one.
+    async fn settle(&mut self, rights: &[Right], credentials: C) {
+        let stays = |seat: &Seat<C>| rights.iter().any(|right| right.domain == seat.domain);
+        let gone: Vec<Domain> =
+            self.seats.iter().filter(|seat| !stays(seat)).map(|seat| seat.domain).collect();
+        self.seats.retain(stays);
+        let there: BTreeSet<Domain> = self.seats.iter().map(|seat| seat.domain).collect();
+        for right in rights.iter().filter(|right| !there.contains(&right.domain)) {
+            let stored = self.disk.state.read(&right.domain);
+            let seat = stored.map(|stored| Seat::new(*right, credentials.clone(), &self.options, stored));
+            match seat {
+                Ok(Ok(seat)) => self.seats.push(seat),
+                other => {
+                    tracing::error!(domain = %right.domain, damaged = other.is_ok(), "its state cannot be used")
+                }
+            }
+        }
+        let expected = self.seats.iter().map(|seat| (seat.domain, true));
+        for (domain, there) in
+            expected.chain(gone.into_iter().map(|domain| (domain, false))).collect::<Vec<_>>()
+        {
+            if let Err(error) = self.bus.expect(&domain, there).await {
+                tracing::error!(%domain, %error, "there is no room for its key");
+            }
+        }
+        wants(&self.backlog, &self.seats);
     }
 
     /// Carries a statement out; whom it excludes, if the root has made it.
@@ -281,7 +349,7 @@ impl<C: Credentials + Clone> Driver<C> {
             }
         }
         let keyed: Vec<Keyed> = self.seats.iter().map(Seat::keyed).collect();
-        self.tell.send_if_modified(|told| core::mem::replace(told, keyed.clone()) != keyed);
+        self.told.keyed.send_if_modified(|told| core::mem::replace(told, keyed.clone()) != keyed);
     }
 
     async fn act(&mut self, place: usize, output: Output) {
@@ -325,6 +393,12 @@ impl<C: Credentials + Clone> Driver<C> {
         }
         seat.stored = Some(bytes.to_vec());
     }
+}
+
+/// Hears what is said on the channels of these.
+fn wants<C>(backlog: &Backlog, seats: &[Seat<C>]) {
+    let known = [EXCLUSION_CHANNEL, CONFIRMATION_CHANNEL].into_iter().flat_map(Channel::new);
+    backlog.wants(seats.iter().filter_map(|seat| seat.channel).chain(known));
 }
 
 /// The next message about keys. Safe to cancel.

@@ -26,7 +26,7 @@ pub use excluded::{EXCLUSION_FILE_END, exclusions_in};
 use crate::{Bus, BusError, Secured};
 use bytes::Bytes;
 use core::num::NonZeroU64;
-use driver::{Ask, Disk, Driver};
+use driver::{Ask, Disk, Driver, Told};
 use excluded::Excluded;
 use folkmoot_pubsub::discovery;
 use folkmoot_pubsub::secured::{Credentials, Domain, Mode, SenderId, Signing, Suite, Times};
@@ -178,9 +178,10 @@ impl Membership {
         }
         let (tell, keyed) = watch::channel(seats.iter().map(Seat::keyed).collect());
         let (asks, asked) = mpsc::channel(driver::ASKS_MAX);
-        let disk = Disk { state, excluded: options.exclusions.map(Excluded::new) };
+        let disk = Disk { state, excluded: options.exclusions.clone().map(Excluded::new) };
         let heard = LastHeard::default();
-        let driver = Driver::new(Arc::clone(&bus), backlog, seats, disk, tell, Arc::clone(&heard))?;
+        let told = Told { keyed: tell, heard: Arc::clone(&heard) };
+        let driver = Driver::new(Arc::clone(&bus), backlog, seats, options, disk, told)?;
         Ok(Self { bus, keyed, heard, asks, driver: tokio::spawn(driver.run(asked)) })
     }
 
@@ -218,6 +219,14 @@ impl Membership {
     /// to the others. A statement that the root has not made changes nothing.
     pub async fn exclude(&self, statement: Bytes) {
         let _ = self.asks.send(Ask::Exclude(statement)).await;
+    }
+
+    /// Takes another certificate of the same key and sender in place of the own one: of a later
+    /// term, or for other channels. `false` if it is none: another key's, or of an earlier term.
+    /// The keys in use stay until the others have agreed on new ones with it.
+    pub async fn renew(&self, certificate: Bytes) -> bool {
+        let (done, told) = oneshot::channel();
+        self.asks.send(Ask::Renew(certificate, done)).await.is_ok() && told.await.unwrap_or(false)
     }
 
     /// Looks at everybody's papers again, because what they are judged by has changed: whoever has

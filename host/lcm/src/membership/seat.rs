@@ -17,6 +17,7 @@ use tokio::time::Instant;
 /// A domain that this program's certificate names.
 pub(super) struct Seat<C> {
     pub(super) domain: Domain,
+    pub(super) sender: SenderId,
     /// Where its agreement is spoken about.
     pub(super) channel: Option<Channel>,
     machine: Discovery<C>,
@@ -59,6 +60,7 @@ impl<C: Credentials + Clone> Seat<C> {
         };
         Ok(Self {
             domain,
+            sender: right.sender,
             channel: channels::of(&domain),
             machine,
             credentials,
@@ -103,6 +105,17 @@ impl<C: Credentials + Clone> Seat<C> {
 
     pub(super) fn handle(&mut self, now: folkmoot_base::Instant, input: Input<'_>, entropy: &mut OsEntropy) {
         self.machine.handle(now, input, entropy);
+    }
+
+    /// The credentials with another certificate of the same holder.
+    pub(super) fn renewed(&self, certificate: &[u8]) -> Option<C> {
+        self.credentials.renewed(certificate)
+    }
+
+    /// Uses these when it begins anew.
+    pub(super) fn take(&mut self, credentials: C) {
+        self.credentials = credentials;
+        self.keyed.out = false;
     }
 
     pub(super) fn machine(&mut self) -> &mut Discovery<C> {

@@ -50,12 +50,16 @@ impl Fleet {
     }
 
     pub(crate) fn certificates(&self, number: u16, names: &[&str]) -> Certificates {
-        let mut entropy = random();
-        let (key, sender) = (SigningKey::generate(&mut entropy), SenderId::new(number).unwrap());
+        self.certify(number, names, SigningKey::generate(&mut random()), 60)
+    }
+
+    /// A certificate for this key whose term began so many seconds ago.
+    fn certify(&self, number: u16, names: &[&str], key: SigningKey, ago: u64) -> Certificates {
+        let (mut entropy, sender) = (random(), SenderId::new(number).unwrap());
         let group = Domain::group(self.address.group.into()).unwrap();
         let mut rights = BTreeSet::from([Right { domain: group, sender }]);
         rights.extend(names.iter().map(|name| Right { domain: group.with_channel(channel(name)), sender }));
-        let term = UnixTime(now().0 - 60)..=UnixTime(now().0 + 3_600);
+        let term = UnixTime(now().0 - ago)..=UnixTime(now().0 + 3_600);
         let made = self.issuer.issue("robot", key.verifying_key(), &rights, &term, &mut entropy).unwrap();
         Certificates::new(self.issuer.certificate(), &made, key).unwrap()
     }
@@ -211,6 +215,70 @@ fn pub_46_whoever_is_excluded_is_deaf_and_unheard_with_the_next_key() {
         );
         together(&[&one, &two, &four], &[1, 2, 4]).await;
     });
+}
+
+#[test]
+fn pub_80_a_later_certificate_of_the_same_key_takes_the_place_of_the_one_before() {
+    run(
+        "membership::pub_80_a_later_certificate_of_the_same_key_takes_the_place_of_the_one_before",
+        async || {
+            let fleet = Fleet::new(17_697);
+            let keys: Vec<_> = (0..4).map(|_| SigningKey::generate(&mut random())).collect();
+            let papers = |place: usize, names: &[&str], ago| {
+                fleet.certify(u16::try_from(place).unwrap() + 1, names, keys[place].clone(), ago)
+            };
+            let one = fleet.join(1, &papers(0, &["POSE", "SCAN"], 50)).await;
+            let two = fleet.join(2, &papers(1, &["POSE", "SCAN"], 50)).await;
+            let three = fleet.join(3, &papers(2, &["POSE"], 50)).await;
+            let first = [1, 2];
+            let of = |membership: &Membership, name: &str| {
+                let keyed = membership.keyed();
+                let key = keyed.iter().find(|keyed| keyed.domain.channel() == Some(&channel(name)));
+                key.map(|keyed| keyed.members.iter().map(|sender| sender.get()).collect::<Vec<_>>())
+            };
+            let until = async |holds: &dyn Fn() -> bool| {
+                let wait = async {
+                    while !holds() {
+                        tokio::time::sleep(Duration::from_millis(5)).await;
+                    }
+                };
+                tokio::time::timeout(Duration::from_secs(30), wait).await.unwrap();
+            };
+            until(&|| of(&one, "POSE").unwrap() == [1, 2, 3] && of(&one, "SCAN").unwrap() == first).await;
+            // Not another's, and not an earlier one of its own.
+            let certificate = |papers: &Certificates| bytes::Bytes::copy_from_slice(papers.certificate());
+            assert!(!three.renew(certificate(&papers(3, &["POSE", "SCAN"], 20))).await);
+            assert!(!three.renew(certificate(&papers(2, &["POSE", "SCAN"], 55))).await);
+            let other_number = fleet.certify(9, &["POSE"], keys[2].clone(), 20);
+            assert!(!three.renew(certificate(&other_number)).await);
+            // While all run: one more channel for it, and one less.
+            assert!(three.renew(certificate(&papers(2, &["SCAN"], 20))).await);
+            until(&|| of(&three, "SCAN").is_some_and(|all| all == [1, 2, 3])).await;
+            until(&|| of(&one, "SCAN").unwrap() == [1, 2, 3] && of(&two, "SCAN").unwrap() == [1, 2, 3]).await;
+            assert_eq!(of(&three, "POSE"), None);
+            until(&|| of(&one, "POSE").unwrap() == first).await;
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            let mut hears = all(three.bus());
+            one.bus().publish(channel("SCAN"), b"seen").await.unwrap();
+            assert_eq!(next(&mut hears).await.payload, b"seen"[..]);
+            assert!(three.bus().publish(channel("POSE"), b"not its any more").await.is_err());
+            // With an earlier certificate it does not come back where a later one is known, and nobody
+            // calls that a mistake of the root's.
+            drop(three);
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            let again = fleet.join(3, &papers(2, &["SCAN"], 40)).await;
+            tokio::time::timeout(Duration::from_secs(20), again.ready()).await.unwrap();
+            tokio::time::sleep(Duration::from_millis(500)).await;
+            assert_eq!(of(&again, "SCAN").unwrap(), [3], "it is alone");
+            assert!(one.keyed().iter().all(|keyed| keyed.duplicate.is_none()));
+            // With another key it does not come in place of the one that has the number.
+            let thief = fleet.certify(2, &["POSE"], keys[3].clone(), 10);
+            let thief = fleet.join(12, &thief).await;
+            tokio::time::timeout(Duration::from_secs(20), thief.ready()).await.unwrap();
+            assert_eq!(of(&one, "POSE").unwrap(), first);
+            assert!(one.keyed().iter().any(|keyed| keyed.duplicate.is_some()));
+        },
+    );
 }
 
 #[derive(der::Sequence)]

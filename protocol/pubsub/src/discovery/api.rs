@@ -1,5 +1,6 @@
 //! What the machine is given, and what it gives.
 
+use crate::base::codec::{TlsDeserializeBytes, TlsSerialize, TlsSize};
 use crate::base::{Digest, Entropy, Mutant, Secret, UnixTime, digest};
 use bytes::Bytes;
 use core::time::Duration;
@@ -21,8 +22,22 @@ pub trait Papers {
     fn holder(&self, certificate: &[u8]) -> Digest {
         digest(&[certificate])
     }
+    /// What a certificate has in common with others of its holder; `None` if none of them takes its
+    /// place.
+    fn renewal(&self, _certificate: &[u8]) -> Option<Renewal> {
+        None
+    }
     /// Whom ([`Self::holder`]) `statement` excludes, if whoever may say so said it.
     fn judge_exclusion(&self, domain: &[u8], statement: &[u8]) -> Option<Digest>;
+}
+
+/// Of the certificates of one key the one that begins last counts (PUB-80).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+pub struct Renewal {
+    /// What names the key.
+    pub key: Digest,
+    /// When its term begins, in seconds since 1970.
+    pub begins: u64,
 }
 
 /// What a certificate says.
@@ -115,6 +130,8 @@ pub enum Danger {
     CountsStrangers,
     /// Whoever was left behind does not join anew while it tries to bring the others back.
     StaysBehind,
+    /// Any certificate takes the place of another with the same id (PUB-80).
+    AnythingRenews,
     /// What ended long ago stays (PUB-71).
     NeverForgets,
 }

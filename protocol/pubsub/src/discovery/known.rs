@@ -1,7 +1,7 @@
 //! Who was heard, and who is out. What is known here only grows, so that all nodes come to judge
 //! candidates alike.
 
-use super::api::Standing;
+use super::api::{Renewal, Standing};
 use super::memory::{Against, REMEMBERED_MAX, Remembered};
 use super::message::{KINDS, Named, PROOFS_MAX, Proof};
 use super::sets::Entry;
@@ -34,6 +34,7 @@ pub(crate) struct Peer {
     /// It lied in an agreement that listed a JOIN up to this instance.
     pub(crate) shunned: u64,
     pub(crate) until: Option<UnixTime>,
+    pub(crate) renewal: Option<Renewal>,
 }
 
 impl Peer {
@@ -73,6 +74,8 @@ pub(crate) struct Known {
     proofs: BTreeMap<Digest, Against>,
     /// By id: the last leave, to be shown to others.
     leaves: BTreeMap<u16, Proof>,
+    /// Any certificate takes the place of another: what PUB-80 is for.
+    pub(crate) renews: bool,
 }
 
 impl Known {
@@ -104,6 +107,7 @@ impl Known {
             left: one.left,
             shunned: 0,
             until: one.until.map(UnixTime),
+            renewal: one.renewal,
         };
         self.peers.insert(one.uid, peer);
     }
@@ -120,6 +124,7 @@ impl Known {
             heard: peer.latest(),
             left: peer.left,
             until: peer.until.map(|until| until.0),
+            renewal: peer.renewal,
         };
         self.peers.iter().map(one).collect()
     }
@@ -154,15 +159,22 @@ impl Known {
                 left: 0,
                 shunned: 0,
                 until,
+                renewal: entry.renewal,
             };
             self.peers.insert(entry.uid, peer);
             return Learned::New;
         };
         if peer.holder != entry.holder {
             let ended = peer.until.zip(wall).is_some_and(|(until, wall)| until <= wall);
-            if !ended && !self.proofs.contains_key(&peer.holder) {
-                return Learned::Duplicate;
+            let both = peer.renewal.zip(entry.renewal).filter(|(old, new)| old.key == new.key);
+            if !ended && !self.renews && !self.proofs.contains_key(&peer.holder) {
+                match both {
+                    Some((old, new)) if new.begins > old.begins => {}
+                    Some(_) => return Learned::Stale,
+                    None => return Learned::Duplicate,
+                }
             }
+            peer.renewal = entry.renewal;
             // Another holder of the same id counts its own instances.
             (peer.holder, peer.join, peer.joined) = (entry.holder, None, 0);
             (peer.heard, peer.left, peer.shunned) = ([0; KINDS], 0, 0);

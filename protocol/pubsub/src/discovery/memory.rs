@@ -1,5 +1,6 @@
 //! What a restart must not forget: own instances, numbers, who was heard, who is out (PUB-51).
 
+use super::api::Renewal;
 use super::message::{PROOFS_MAX, Proof};
 use crate::base::codec::{self, TlsDeserializeBytes, TlsSerialize, TlsSize};
 use crate::base::{DecodeError, Digest};
@@ -23,6 +24,7 @@ pub(crate) struct Remembered {
     pub(crate) left: u64,
     /// When its certificate ends.
     pub(crate) until: Option<u64>,
+    pub(crate) renewal: Option<Renewal>,
 }
 
 /// Why a certificate is out.

@@ -29,7 +29,7 @@ mod rounds;
 mod say;
 mod sets;
 
-pub use api::{Danger, Epoch, Event, Input, Output, Papers, Settings, Standing, Times};
+pub use api::{Danger, Epoch, Event, Input, Output, Papers, Renewal, Settings, Standing, Times};
 pub use derive::{epoch_key, share_of};
 
 use crate::base::{DecodeError, Digest, Entropy, Instant, Secret, UnixTime};
@@ -128,6 +128,7 @@ impl<P: Papers> Discovery<P> {
     pub fn new(papers: P, settings: Settings, stored: Option<&[u8]>) -> Result<Self, DecodeError> {
         let memory = stored.map(Memory::read).transpose()?.unwrap_or_default();
         let mut known = Known::default();
+        known.renews = settings.danger.is(Danger::AnythingRenews);
         memory.peers.iter().for_each(|one| known.restore(one));
         let mut machine = Self {
             tag: message::tag(&settings.domain),

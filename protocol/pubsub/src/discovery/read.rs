@@ -168,6 +168,7 @@ impl<P: Papers> Discovery<P> {
                 number: join.number,
                 certificate: join.certificate.0.clone(),
                 holder: self.papers.holder(&join.certificate.0),
+                renewal: self.papers.renewal(&join.certificate.0),
                 until: standing.until,
             })
         })

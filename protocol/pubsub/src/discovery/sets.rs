@@ -1,5 +1,6 @@
 //! Candidates: who would share the next key.
 
+use super::api::Renewal;
 use super::message::Response;
 use crate::base::{Blob, Digest, UnixTime, digest};
 use bytes::Bytes;
@@ -18,6 +19,8 @@ pub(crate) struct Joined {
     pub(crate) until: Option<UnixTime>,
     /// [`super::Papers::holder`].
     pub(crate) holder: Digest,
+    /// [`super::Papers::renewal`].
+    pub(crate) renewal: Option<Renewal>,
 }
 
 pub(crate) type Entry = Arc<Joined>;

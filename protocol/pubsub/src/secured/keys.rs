@@ -87,6 +87,15 @@ impl<S> Keys<S> {
         self.single.get(channel).into_iter().chain(families).next().and_then(find)
     }
 
+    /// Erases the keys of a domain.
+    pub(crate) fn forget(&mut self, domain: &Domain) {
+        if let Some(channel) = domain.channel() {
+            self.single.remove(channel);
+        }
+        self.families.retain(|family| family.domain != *domain);
+        self.known.clear();
+    }
+
     pub(crate) fn all(&self) -> impl Iterator<Item = &Epochs<S>> {
         self.single.values().chain(self.families.iter().map(|family| &family.epochs))
     }

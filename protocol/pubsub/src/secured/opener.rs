@@ -99,6 +99,11 @@ impl Opener {
         Ok(())
     }
 
+    /// Erases the keys of a domain: nothing on it is opened any more.
+    pub fn forget(&mut self, domain: &Domain) {
+        self.channels.forget(domain);
+    }
+
     /// Erases what has had its time (PUB-21). [`Self::receive`] does that, too.
     pub fn expire(&mut self, now: Instant) {
         // With every message, of which few find something to erase.

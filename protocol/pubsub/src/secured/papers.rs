@@ -10,7 +10,7 @@
 //! write an ECDSA signature both verify, and whoever is out would come back with the other.
 
 use super::{Danger, Domain, Permit, PermitError, Right, Root};
-use crate::discovery::{Papers, Standing};
+use crate::discovery::{Papers, Renewal, Standing};
 use bytes::Bytes;
 use core::cell::RefCell;
 use folkmoot_base::{Digest, Mutant, UnixTime, digest};
@@ -41,6 +41,14 @@ pub trait Credentials: Papers {
     fn key(&self) -> &SigningKey;
     /// What the messages of a certificate's holder verify under.
     fn key_of(&self, certificate: &[u8]) -> Option<VerifyingKey>;
+    /// The same with another certificate of the same key and sender, if that may take the place of
+    /// this one (PUB-80).
+    fn renewed(&self, _certificate: &[u8]) -> Option<Self>
+    where
+        Self: Sized,
+    {
+        None
+    }
     /// The statement that excludes the holder of this certificate from a domain, if it is known to
     /// be out by now. Where the root makes the statements, they come from it.
     fn lapsed(&self, _domain: &Domain, _certificate: &[u8]) -> Option<Bytes> {
@@ -127,6 +135,13 @@ impl Credentials for Certificates {
         &self.key
     }
 
+    fn renewed(&self, certificate: &[u8]) -> Option<Self> {
+        let permit = self.root.permit_at_any_time(certificate).ok()?;
+        let same = permit.key() == self.key.verifying_key() && permit.begins() > self.permit.begins();
+        let own = Bytes::copy_from_slice(certificate);
+        same.then(|| Self { own, permit, ..self.clone() })
+    }
+
     fn key_of(&self, certificate: &[u8]) -> Option<VerifyingKey> {
         self.judged(certificate).map(|permit| permit.key().clone())
     }
@@ -162,6 +177,12 @@ impl Papers for Certificates {
     fn holder(&self, certificate: &[u8]) -> Digest {
         let permit = self.judged(certificate).filter(|_| !self.root.is(Danger::BytesName));
         permit.map_or_else(|| digest(&[certificate]), |permit| *permit.holder())
+    }
+
+    fn renewal(&self, certificate: &[u8]) -> Option<Renewal> {
+        let permit = self.judged(certificate)?;
+        let key = digest(&[permit.key().spki_der()]);
+        Some(Renewal { key, begins: permit.begins().0 })
     }
 
     fn judge_exclusion(&self, _: &[u8], statement: &[u8]) -> Option<Digest> {

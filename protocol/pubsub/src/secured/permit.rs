@@ -232,6 +232,11 @@ impl Permit {
         &self.holder
     }
 
+    /// When it begins.
+    pub fn begins(&self) -> UnixTime {
+        self.begins
+    }
+
     /// When it ends.
     pub fn ends(&self) -> UnixTime {
         self.ends

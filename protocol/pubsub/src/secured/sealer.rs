@@ -97,6 +97,14 @@ impl Sealer {
         Ok(())
     }
 
+    /// Erases the keys of a domain: nothing is sealed for it any more.
+    pub fn forget(&mut self, domain: &Domain) {
+        self.channels.forget(domain);
+        if let Some(channel) = domain.channel() {
+            self.unattested.remove(channel);
+        }
+    }
+
     /// Erases what has had its time (PUB-21). [`Self::seal`] does that, too.
     pub fn expire(&mut self, now: Instant) {
         // With every message, of which few find something to erase.
