@@ -111,13 +111,21 @@ pub(super) fn certify(address: &Address, command: &Certify, json: bool) -> Resul
     Ok(())
 }
 
-/// The name and the key of a request, or the key of a public key.
+/// The name and the key of a request or of another certificate, or the key of a public key.
 fn requested(file: &Path) -> Result<(Option<String>, Option<VerifyingKey>), Failure> {
     let bytes = read_small(file)?;
     let text = String::from_utf8_lossy(&bytes);
     if text.contains("-----BEGIN PUBLIC KEY-----") {
         let key = public_from_pem(&text).map_err(|error| wrong(file, &error))?;
         return Ok((None, Some(on_curve(file, &key)?)));
+    }
+    if text.contains("-----BEGIN CERTIFICATE-----") {
+        let claim = Claim::from_der(&read_certificate(file)?).map_err(|error| wrong(file, &error))?;
+        if claim.rights.is_empty() {
+            let text = format!("{} is a root's certificate, and a root is no member", file.display());
+            return Err(Failure::new(Exit::Configuration, text));
+        }
+        return Ok((claim.subject.strip_prefix("CN=").map(str::to_owned), Some(claim.key)));
     }
     let csr = Csr::read(&bytes).map_err(|error| {
         Failure::new(Exit::Configuration, format!("{}: {}", file.display(), whole(&error)))

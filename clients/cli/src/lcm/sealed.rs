@@ -1,7 +1,10 @@
 //! A command's place in a secured group, by the papers in a folder.
 
+mod renewal;
 mod warnings;
 
+use renewal::{Renewal, Rights};
+use warnings::Warning;
 pub(super) use warnings::Watch;
 
 use super::failed;
@@ -16,10 +19,11 @@ use folkmoot::UnixTime;
 use folkmoot::tools::wall_clock;
 use folkmoot_lcm::{Keyed, Membership, MembershipError, Options, exclusions_in};
 use folkmoot_pubsub::secured::{Certificates, Claim, Domain, Permit, PermitError, Root, SenderId, Signing};
-use folkmoot_pubsub::{Address, Channel, Pattern};
+use folkmoot_pubsub::{Address, Channel};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// How long a command waits for its keys. A lone member has keys of its own much sooner.
@@ -41,11 +45,8 @@ pub(super) struct Sealed {
     pub(super) address: Address,
     /// As which sender.
     pub(super) sender: SenderId,
-    /// The channels that its certificate is for: single ones, and by patterns.
-    channels: BTreeSet<Channel>,
-    patterns: Vec<Pattern>,
-    /// From when to when its certificate counts.
-    term: RangeInclusive<UnixTime>,
+    rights: Mutex<Rights>,
+    renewal: Mutex<Renewal>,
 }
 
 impl Sealed {
@@ -56,16 +57,13 @@ impl Sealed {
         let judge = Root::from_der(&root_der).map_err(|error| wrong(&root, &error))?;
         let claim = Claim::from_der(&own_der).map_err(|error| wrong(&own, &error))?;
         let of_root = Claim::from_der(&root_der).map_err(|error| wrong(&root, &error))?.term;
-        let term = *claim.term.start().max(of_root.start())..=*claim.term.end().min(of_root.end());
         let permit = judge.permit(&own_der, wall_clock(), 0);
         let permit = permit.map_err(|error| untimely(&own, &root, &of_root, error))?;
         let address = address(at, &claim, &own)?;
         let domain = Domain::group(address.group.into());
         let domain = domain.map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
         let sender = permit.sender(&domain).ok_or_else(|| Failure::bug("the certificate lost its group"))?;
-        let here = permit.rights().iter().map(|right| right.domain);
-        let rights: Vec<Domain> = here.filter(|one| one.of_group() == domain).collect();
-        are_signed(&rights, signed, &own)?;
+        are_signed(&permit, signed, &own)?;
         let credentials =
             Certificates::new(&root_der, &own_der, read_key(&key)?).map_err(|error| wrong(&key, &error))?;
         counted_in(&judge, &permit, &folder.join(EXCLUDED))?;
@@ -73,9 +71,9 @@ impl Sealed {
         options.exclusions = Some(folder.join(EXCLUDED));
         options.signing = signed.iter().map(|channel| (*channel, Signing::Each)).collect();
         let membership = Membership::join(address, credentials, options).await.map_err(refused)?;
-        let channels = rights.iter().filter_map(Domain::channel).copied().collect();
-        let patterns = rights.iter().filter_map(Domain::pattern).collect();
-        Ok(Self { membership, address, sender, channels, patterns, term })
+        let rights = Mutex::new(Rights::of(&permit, &domain));
+        let renewal = Mutex::new(Renewal::of(folder, judge, own_der));
+        Ok(Self { membership, address, sender, rights, renewal })
     }
 
     /// Waits until all keys are there.
@@ -101,14 +99,20 @@ impl Sealed {
 impl Sealed {
     /// Whether the certificate is for this channel.
     pub(super) fn may(&self, channel: &Channel) -> bool {
-        self.channels.contains(channel) || self.patterns.iter().any(|pattern| pattern.covers(channel))
+        lock(&self.rights).may(channel)
+    }
+
+    /// From when to when its certificate counts.
+    fn term(&self) -> RangeInclusive<UnixTime> {
+        lock(&self.rights).term.clone()
     }
 
     /// Waits until this program is out, and warns meanwhile.
     pub(super) async fn out(&self) {
         let mut watch = Watch::default();
         while self.is_out().is_none() {
-            watch.look(self).iter().for_each(|warning| eprintln!("{}", warning.words));
+            let renewed = self.renewed().await;
+            watch.look(self).iter().chain(&renewed).for_each(|warning| eprintln!("{}", warning.words));
             tokio::time::sleep(LOOK).await;
         }
     }
@@ -117,7 +121,8 @@ impl Sealed {
     pub(super) fn is_out(&self) -> Option<Failure> {
         let keys = self.membership.keyed();
         let out = keys.iter().find(|key| key.out)?;
-        let (now, [begins, ends]) = (wall_clock(), [self.term.start(), self.term.end()]);
+        let term = self.term();
+        let (now, [begins, ends]) = (wall_clock(), [term.start(), term.end()]);
         let why = match () {
             () if out.behind => warnings::behind(self.sender),
             () if ends.0 <= now.0.saturating_add(SKEW_SECONDS) => {
@@ -131,6 +136,11 @@ impl Sealed {
         let text = format!("this program no longer takes part in {}: {why}", name(out));
         Some(Failure::new(Exit::Refused, text))
     }
+}
+
+fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    // What is in there is whole at any time.
+    of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Why a certificate does not count: beside its term, what this host's clock says.
@@ -149,11 +159,12 @@ fn untimely(own: &Path, root: &Path, of_root: &RangeInclusive<UnixTime>, error: 
 }
 
 /// Signatures are of a key, and there is a key for each right.
-fn are_signed(rights: &[Domain], signed: &[Channel], file: &Path) -> Result<(), Failure> {
+fn are_signed(permit: &Permit, signed: &[Channel], file: &Path) -> Result<(), Failure> {
     let is = |channel: &Channel, one: &Domain| {
         one.channel() == Some(channel) || one.pattern_text() == Some(channel.text())
     };
-    let Some(other) = signed.iter().find(|channel| !rights.iter().any(|one| is(channel, one))) else {
+    let has = |channel: &&Channel| permit.rights().iter().any(|right| is(channel, &right.domain));
+    let Some(other) = signed.iter().find(|channel| !has(channel)) else {
         return Ok(());
     };
     let text = format!(

@@ -138,7 +138,8 @@ async fn tell_keys(sides: Arc<Sides>, json: bool) -> Failure {
             return failure;
         }
         let warnings = sides.watch.lock().unwrap_or_else(PoisonError::into_inner).look(&sides.outside);
-        warnings.iter().for_each(|one| inside::say(json, one.event, &one.what, &one.words));
+        let renewed = sides.outside.renewed().await;
+        warnings.iter().chain(&renewed).for_each(|one| inside::say(json, one.event, &one.what, &one.words));
         let members: Vec<_> = keys.iter().map(|key| (key.number, key.members.clone())).collect();
         if members != told {
             if json {

@@ -45,7 +45,7 @@ impl Watch {
     /// What there is to say now.
     pub(in crate::lcm) fn look(&mut self, sealed: &Sealed) -> Vec<Warning> {
         let (now, keys, heard) = (Instant::now(), sealed.membership.keyed(), sealed.membership.heard());
-        let mut all = ending(&sealed.term, wall_clock(), sealed.sender);
+        let mut all = ending(&sealed.term(), wall_clock(), sealed.sender);
         all.extend(of_state(&keys, sealed.sender));
         all.extend(of_strangers(&keys, &heard));
         all.extend(self.of_others(now, &keys, &heard, sealed.sender));
@@ -137,7 +137,7 @@ fn since(known: &mut BTreeMap<SenderId, Instant>, there: &BTreeSet<SenderId>, no
 fn ending(term: &RangeInclusive<UnixTime>, now: UnixTime, me: SenderId) -> Vec<Warning> {
     let left = term.end().0.saturating_sub(now.0);
     let whole = term.end().0.saturating_sub(term.start().0);
-    if left > SOON_DAYS * DAY_SECONDS || left > whole / 4 {
+    if left == 0 || left > SOON_DAYS * DAY_SECONDS || left > whole / 4 {
         return Vec::new();
     }
     let days = match left / DAY_SECONDS {
@@ -199,10 +199,11 @@ mod tests {
         let me = SenderId::new(4).unwrap();
         let days = |days: u64| UnixTime(days * DAY_SECONDS);
         let soon = |length, now| ending(&(days(0)..=days(length)), days(now), me).pop();
-        assert!(soon(365, 350).is_none() && soon(8, 5).is_none());
+        assert!(soon(365, 350).is_none() && soon(8, 5).is_none() && soon(1, 1).is_none());
         let words = soon(365, 362).unwrap().words;
         assert!(words.contains("sender 4 ends in 3 days, at 1971-01-01T00:00:00Z"), "{words}");
-        assert!(soon(1, 1).unwrap().words.contains("within a day"));
+        let today = ending(&(days(0)..=days(9)), UnixTime(9 * DAY_SECONDS - 1), me).pop();
+        assert!(today.unwrap().words.contains("within a day"));
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod papers;
 mod passphrases;
 mod patterns;
 mod playing;
+mod renewed;
 mod sealed;
 mod typed;
 mod wrong;

@@ -204,6 +204,17 @@ fn pub_54_two_certificates_with_one_id_are_told_and_the_second_does_not_count() 
     assert_eq!(net.nodes[0].keys.len(), 1);
 }
 
+#[test]
+fn pub_80_without_the_rule_another_key_takes_a_members_place() {
+    let refused = |danger| {
+        let mut net = Net::agreed(3, danger);
+        let second = join(&net, 2, 77, 500);
+        net.tell(0, &second);
+        net.nodes[0].events.contains(&Event::Duplicate(2))
+    };
+    assert_eq!((refused(None), refused(Some(Danger::AnythingRenews))), (true, false));
+}
+
 fn blob() -> impl Strategy<Value = Blob> {
     proptest::collection::vec(any::<u8>(), 0..40).prop_map(Blob::from)
 }
