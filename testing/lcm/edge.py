@@ -299,6 +299,14 @@ def quiet(stage, program, folder):
     time.sleep(0.5)
 
 
+def ready():
+    name = f"fmedge{os.getpid() % 10_000}-ready"
+    made = subprocess.run(["ip", "netns", "add", name], capture_output=True, check=False).returncode == 0
+    subprocess.run(["ip", "netns", "del", name], capture_output=True, check=False)
+    print("ready" if made else "no network namespaces can be made here")
+    return 0 if made else 1
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--program")
@@ -306,11 +314,7 @@ def main():
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     if arguments.ready:
-        name = f"fmedge{os.getpid() % 10_000}-ready"
-        made = subprocess.run(["ip", "netns", "add", name], capture_output=True, check=False).returncode == 0
-        subprocess.run(["ip", "netns", "del", name], capture_output=True, check=False)
-        print("ready" if made else "no network namespaces can be made here")
-        return 0 if made else 1
+        return ready()
     program = shutil.which(os.path.abspath(arguments.program))
     with tempfile.TemporaryDirectory() as folder:
         os.environ["HOME"] = folder

@@ -56,7 +56,7 @@ pub(crate) fn release(
 fn lines(schedules: u32, fuzz_seconds: u32) -> Vec<(&'static [u32], String)> {
     // What needs a quiet machine comes first.
     let mut all = node_floor();
-    let more: [(&'static [u32], String); 23] = [
+    let more: [(&'static [u32], String); 24] = [
         (&[2, 3], "cargo test --workspace --quiet".into()),
         (&[2, 3, 4], "cargo install cargo-deny --locked --debug --quiet".into()),
         (&[2, 3, 4], "cargo deny check bans licenses sources".into()),
@@ -84,6 +84,7 @@ fn lines(schedules: u32, fuzz_seconds: u32) -> Vec<(&'static [u32], String)> {
         (&[20], format!("{SIM} --aim shares --schedules {} --seed 1 --json", schedules.clamp(1, 2_000))),
         (&[20], format!("{SIM} --mutants --only signing-liveness")),
         (&[19], "python3 testing/lcm/check.py".into()),
+        (&[19], "python3 testing/lcm/changes.py --changes 1000".into()),
         (&[19], format!("{SIM} lcm --schedules {schedules} --json")),
         (&[19], format!("{SIM} lcm --mutants --json")),
         (&[19], format!("{SIM} lcm --table --runs 200 --json")),

@@ -176,7 +176,9 @@ fn plain_lcm() -> Result<(), String> {
         eprintln!("SKIPPED: no network namespaces can be made here");
         return Ok(());
     }
-    run(&format!("{edge} --program {}", built("folkmoot"))).map(drop)
+    let program = built("folkmoot");
+    run(&format!("{edge} --program {program}"))?;
+    run(&format!("python3 testing/lcm/changes.py --program {program} --changes 10")).map(drop)
 }
 
 /// It fetches Debian's liblcm and PyPI's lcm. A machine that cannot have them says so and leaves

@@ -345,11 +345,11 @@ impl<P: Papers> Discovery<P> {
         for entry in ended {
             changed |= self.take_proof(Proof::Expired(entry.certificate.clone().into()));
         }
-        if !self.is(Danger::NeverForgets) {
-            self.known.forget(wall);
-        }
         if changed {
+            // What ended long ago, and was noticed only now, is acted upon before it is forgotten.
             self.changed(now, entropy);
+        } else if !self.is(Danger::NeverForgets) {
+            self.known.forget(wall);
         }
     }
 

@@ -247,3 +247,21 @@ fn pub_53_an_exclusion_that_finds_no_room_is_reported() {
     net.run(2_000);
     net.assert_one(&[1, 2, 3, 4]);
 }
+
+#[test]
+fn pub_46_whoever_wakes_long_after_its_own_end_is_out() {
+    let mut net = Net::new(1, None);
+    net.add(2, 1_000);
+    for node in 0..2 {
+        net.input(node, Input::Wall(UnixTime(500)));
+        net.start(node);
+    }
+    net.run(3_000);
+    net.assert_one(&[1, 2]);
+    // Its clock jumps, or it was asleep: PUB-71 forgets what ended an hour ago.
+    net.input(1, Input::Wall(UnixTime(9_000)));
+    assert_eq!(net.nodes[1].events.last(), Some(&Event::Out));
+    net.input(0, Input::Wall(UnixTime(9_000)));
+    net.run(3_000);
+    net.assert_one(&[1]);
+}
