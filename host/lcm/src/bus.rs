@@ -315,7 +315,8 @@ impl Bus {
 
     /// Says several things, in as few calls to the system as they need: for a program that says
     /// much at a time. They are heard as if [`Self::publish`] had said one after the other. If one
-    /// of them cannot be said, those before it are, and those after it are not.
+    /// of them cannot be said, those before it are, and those after it are not. What is said faster
+    /// than a receiver reads is lost there, beyond its buffer, and counted as missing.
     ///
     /// # Errors
     /// As [`Self::publish`].
