@@ -194,7 +194,8 @@ pub enum Event {
     /// This node itself is excluded, or its certificate has ended.
     Out,
     /// Others have heard more of this node's certificate than it has said: its memory was lost or
-    /// is an older one, or another process has used the certificate. They refuse its words (PUB-42).
+    /// is an older one, or another process has used the certificate. They refuse what it says
+    /// (PUB-42).
     Behind,
     /// Another process speaks under this node's certificate, and has said more (PUB-79).
     Twin,

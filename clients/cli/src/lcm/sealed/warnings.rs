@@ -183,7 +183,7 @@ fn of_strangers(keys: &[Keyed], heard: &BTreeMap<SenderId, Instant>) -> Option<W
     let group = keys.first().map(|key| key.domain.address().to_string())?;
     (refused >= REFUSED && heard.is_empty()).then(|| {
         let words = format!(
-            "somebody speaks about keys on {group}, and nothing of it counts here: the certificates are of another root, or their terms have not begun or are over by this host's clock, which says {}",
+            "somebody speaks about keys on {group}, and nothing of it counts here: whoever it is has no certificate of this root, or is excluded, or its term has not begun or is over by this host's clock, which says {}",
             wall_clock()
         );
         Warning { event: "strangers", what: group, words }
