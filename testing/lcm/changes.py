@@ -200,7 +200,7 @@ class Trial:
             robot.certify()
             robot.start()
             self.stage.python(robot.place, edge.SPEAK, f"secret-{robot.place}", "0")
-        sniffers = [edge.Ear(self.stage.python(place, edge.SNIFF)) for place in ("lan", "switch")]
+        sniffers = [edge.Ear(self.stage.python(place, edge.SNIFF)) for place in ("lan", "switch", "wifi")]
         hears = [edge.Ear(self.stage.python(robot.place, edge.HEAR)) for robot in self.robots]
         ears = list(zip(hears, ("secret-two", "secret-one")))
         self.together("at first", ears, 20)
