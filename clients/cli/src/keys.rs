@@ -43,7 +43,8 @@ impl Keys {
         Self(Arc::new(Source { told, given: OnceLock::new() }))
     }
 
-    /// The same by the command line of this process. What they read is erased when they are dropped.
+    /// The same by the command line of this process. What they read is erased when they are
+    /// dropped.
     pub(crate) fn told() -> Self {
         Self::new(TOLD.get().cloned().unwrap_or_default())
     }

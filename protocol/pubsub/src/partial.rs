@@ -161,8 +161,8 @@ impl Partial {
         self.data.extend_from_slice(new);
     }
 
-    /// Room grows with what came, and never beyond the message. The first fragment alone makes none:
-    /// it may be all that ever comes.
+    /// Room grows with what came, and never beyond the message. The first fragment alone makes
+    /// none: it may be all that ever comes.
     fn make_room(&mut self, more: usize) {
         let needs = self.data.len().saturating_add(more);
         if needs > self.data.capacity() {

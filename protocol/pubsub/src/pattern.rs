@@ -32,8 +32,8 @@ impl Pattern {
         }
     }
 
-    /// The same, but for names that no certificate gives a right to: what members themselves say in a
-    /// group, and the self test.
+    /// The same, but for names that no certificate gives a right to: what members themselves say in
+    /// a group, and the self test.
     pub fn covers(&self, channel: &Channel) -> bool {
         let name = channel.as_bytes();
         let ours = name.starts_with(MANAGEMENT_PREFIX) || name == SELF_TEST_CHANNEL.as_bytes();

@@ -104,8 +104,8 @@ pub fn lcm_permit(data: &[u8]) {
     }
 }
 
-/// Questions about exclusions, and answers. What is read is written as it came, and nobody who lacks
-/// a certificate confirms anything.
+/// Questions about exclusions, and answers. What is read is written as it came, and nobody who
+/// lacks a certificate confirms anything.
 pub fn lcm_confirming(data: &[u8]) {
     let Ok(read) = Confirming::read(data) else { return };
     assert_eq!(read.encode(), data);

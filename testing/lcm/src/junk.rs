@@ -55,17 +55,15 @@ pub(crate) fn run(options: &Junk) -> Outcome<()> {
         let wanted = |kind: &&str| options.kind.as_ref().is_none_or(|one| one == kind);
         for kind in KINDS.into_iter().filter(wanted) {
             let folder = std::env::temp_dir().join(format!("folkmoot-junk-{}-{round}", std::process::id()));
-            let measured = runtime.block_on(measure(&folder, kind, options.rate));
+            let measured = runtime.block_on(measure(&folder, (kind, round), options.rate));
             let _ = std::fs::remove_dir_all(&folder);
-            let mut measured = measured?;
-            measured["round"] = round.into();
-            println!("{measured}");
+            println!("{}", measured?);
         }
     }
     Ok(())
 }
 
-async fn measure(folder: &Path, kind: &str, rate: u64) -> Outcome<serde_json::Value> {
+async fn measure(folder: &Path, (kind, round): (&str, usize), rate: u64) -> Outcome<serde_json::Value> {
     let issuer = issue(folder, 4)?;
     let recorder = recorder()?;
     let mut members = Vec::new();
@@ -105,7 +103,7 @@ async fn measure(folder: &Path, kind: &str, rate: u64) -> Outcome<serde_json::Va
     }
     let (excluded, sent) = (begun.elapsed(), flood.stop());
     Ok(json!({
-        "junk": kind, "datagrams_a_second": sent.round(),
+        "junk": kind, "round": round, "datagrams_a_second": sent.round(),
         "newcomer_seconds": rounded(newcomer.as_secs_f64()),
         "exclusion_seconds": rounded(excluded.as_secs_f64()), "honest_lost": rounded(lost),
     }))
@@ -186,8 +184,10 @@ fn words(folder: &Path, kind: &str, recorder: &UdpSocket) -> Outcome<Vec<Vec<u8>
         }
         "recorded" => {
             let mut room = vec![0; 65_536];
-            std::iter::from_fn(|| recorder.recv(&mut room).ok().map(|length| room[..length].to_vec()))
-                .collect()
+            std::iter::from_fn(|| {
+                recorder.recv(&mut room).ok().map(|length| room.iter().take(length).copied().collect())
+            })
+            .collect()
         }
         _ => (0..1_000_u32).map(|number| fragment(number, &channel)).collect(),
     })

@@ -48,8 +48,8 @@ pub(crate) struct Certify {
     /// The name in the certificate [default: that of the request, or of the folder].
     #[arg(long)]
     pub(crate) name: Option<String>,
-    /// Certifies the key of this request (PKCS#10), of this public key or of this certificate, which
-    /// is renewed so, PEM: so the key never leaves its owner. Without it a key is made.
+    /// Certifies the key of this request (PKCS#10), of this public key or of this certificate,
+    /// which is renewed so, PEM: so the key never leaves its owner. Without it a key is made.
     #[arg(long, value_name = "FILE")]
     pub(crate) request: Option<PathBuf>,
     /// Encrypts member.key under the passphrase in the first line of this file. Without one it is

@@ -3,7 +3,8 @@
 //! ```text
 //! root's folder --statement--> tell: ask in each group, hear who has carried it out --> is it so?
 //! ```
-//! Nobody is called excluded before the members have said so, signed: an outsider could say it, too.
+//! Nobody is called excluded before the members have said so, signed: an outsider could say it,
+//! too.
 
 use super::meeting::Meeting;
 use super::papers::{RootFolder, create, read_certificate, wrong};

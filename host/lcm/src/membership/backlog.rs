@@ -5,8 +5,8 @@
 //!   reader --put--> |known 1| |known 2|   first, each at its own cost
 //!                   |stranger| |stranger| ...   in turn, all at one cost --take--> driver
 //! ```
-//! Known is an address from which a message was accepted lately: a certificate had signed it, and it
-//! was new. What is refused costs whoever said it: it is read again when the processor has had
+//! Known is an address from which a message was accepted lately: a certificate had signed it, and
+//! it was new. What is refused costs whoever said it: it is read again when the processor has had
 //! eight times as long for others (PUB-64). So strangers together cost an eighth of a core, and
 //! neither a newcomer nor a member waits for them. Addresses can be forged: who does that can be
 //! known, too, and costs another eighth.

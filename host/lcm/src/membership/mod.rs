@@ -52,8 +52,8 @@ pub struct Options {
     pub exclusions: Option<PathBuf>,
     /// The ciphers. All members have the same.
     pub suite: Suite,
-    /// The channels whose messages are signed by sender, and the patterns by their texts. All members
-    /// have the same. A pattern has no batches.
+    /// The channels whose messages are signed by sender, and the patterns by their texts. All
+    /// members have the same. A pattern has no batches.
     pub signing: BTreeMap<Channel, Signing>,
     /// When keys give way. All members have the same.
     pub times: Times,

@@ -1,17 +1,19 @@
-//! The keys of all channels of a multicast group: of single ones, and of those that a pattern names.
+//! The keys of all channels of a multicast group: of single ones, and of those that a pattern
+//! names.
 //!
 //! A channel may be in several domains: its own, and patterns that name it. Whoever seals takes the
 //! first of them: the channel's own, then the longest pattern. What is said there is for those of
-//! that domain, so it is never sealed for the next one, also while there is no key yet. Whoever opens
-//! tries all that have the key's tag, because the other side may be in fewer.
+//! that domain, so it is never sealed for the next one, also while there is no key yet. Whoever
+//! opens tries all that have the key's tag, because the other side may be in fewer.
 
 use super::epochs::{Epochs, Held};
-use super::sealer::CHANNELS_MAX;
 use super::{Domain, InstallError};
 use crate::{Channel, Pattern};
 use core::cmp::Reverse;
 use std::collections::BTreeMap;
 
+/// Most channels that one program has keys for.
+const CHANNELS_MAX: usize = 1_024;
 /// Most channels of which it is remembered which patterns name them.
 const KNOWN_MAX: usize = 4_096;
 

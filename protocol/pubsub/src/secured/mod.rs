@@ -54,9 +54,9 @@ pub use key::{DomainKey, Member, Signing};
 pub use opener::{Opened, Opener};
 pub use papers::{Certificates, CertificatesError, Credentials, exclude};
 pub use permit::{CERTIFICATE_BYTES_MAX, Permit, PermitError, RIGHTS_MAX, Root, duplicates};
-pub use sealer::{NUMBERS_MAX, Sealer};
+pub use sealer::Sealer;
 pub use signature::{Attribution, SIGNATURE_BYTES};
-pub use times::Times;
+pub use times::{NUMBERS_MAX, Times};
 pub use window::WINDOW;
 
 /// How the secured form is spoken.

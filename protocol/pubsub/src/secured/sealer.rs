@@ -13,12 +13,6 @@ use folkmoot_base::Instant;
 use folkmoot_signing::plain::SigningKey;
 use std::collections::BTreeMap;
 
-/// How many numbers a sender has under one key: half of those there are, so that everybody knows
-/// which of two is the later one, also where they go round.
-pub const NUMBERS_MAX: u64 = 1 << 31;
-/// Most channels that one program has keys for.
-pub(crate) const CHANNELS_MAX: usize = 1_024;
-
 /// Seals what one sender says in one multicast group.
 #[derive(Debug)]
 pub struct Sealer {
@@ -229,12 +223,6 @@ impl Signing {
             Self::Each => super::SIGNATURE_BYTES,
             Self::Batches => 1,
         }
-    }
-}
-
-impl Times {
-    fn most(&self) -> u64 {
-        self.numbers.min(NUMBERS_MAX)
     }
 }
 

@@ -1,9 +1,12 @@
 //! When a key is used and when it is erased, and how many messages it may seal.
 
 use super::Danger;
-use super::sealer::NUMBERS_MAX;
 use core::time::Duration;
 use folkmoot_base::Mutant;
+
+/// How many numbers a sender has under one key: half of those there are, so that everybody knows
+/// which of two is the later one, also where they go round.
+pub const NUMBERS_MAX: u64 = 1 << 31;
 
 /// When the key of a domain gives way to the next one. All members have the same values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,5 +30,12 @@ impl Default for Times {
             numbers: NUMBERS_MAX,
             danger: Mutant::NONE,
         }
+    }
+}
+
+impl Times {
+    /// How many numbers a sender has under one key.
+    pub(super) fn most(&self) -> u64 {
+        self.numbers.min(NUMBERS_MAX)
     }
 }

@@ -1,5 +1,5 @@
-//! A certificate that is put in the place of the one before, while the program runs: of a later term,
-//! or for other channels.
+//! A certificate that is put in the place of the one before, while the program runs: of a later
+//! term, or for other channels.
 
 use super::{Sealed, Warning};
 use crate::lcm::papers::{CERTIFICATE, read_certificate};

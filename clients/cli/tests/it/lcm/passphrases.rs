@@ -283,8 +283,8 @@ fn links_to_a_key_stay_links_and_other_copies_stay_whole() {
     assert!(opens(&copy, None), "a copy of somebody's is not touched");
 }
 
-/// Killed while the new key is written, and right after, again and again: the key opens with the old
-/// passphrase or the new one.
+/// Killed while the new key is written, and right after, again and again: the key opens with the
+/// old passphrase or the new one.
 #[test]
 fn a_change_that_is_killed_leaves_the_old_key_or_the_new_one() {
     let place = Place::new("lcm-killed");
