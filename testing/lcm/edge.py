@@ -263,6 +263,16 @@ def play(program, folder):
         stage.ip("one", "addr", "del", "10.98.0.1/24", "dev", "eth0")
         stage.ip("one", "route", "replace", "default", "dev", "eth0")
         edge.step("the address is another", 5, [two])
+        cut_off = "there is no network outside"
+        before = (Path(folder) / "one.log").read_text().count(cut_off)
+        stage.ip("one", "link", "del", "wlan0")
+        stage.ip("one", "addr", "flush", "dev", "eth0")
+        stage.ip("one", "route", "replace", "default", "dev", "eth0")
+        time.sleep(2)
+        if (Path(folder) / "one.log").read_text().count(cut_off) == before:
+            raise Failed("the host has no address, and the bridge does not say so")
+        stage.ip("one", "addr", "add", "10.98.0.1/24", "dev", "eth0")
+        edge.step("the address is back", 5, [two])
         # Nobody here listens, and a log is played.
         stage.stop(bridges["two"])
         quiet(stage, program, Path(folder))

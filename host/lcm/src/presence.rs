@@ -94,9 +94,12 @@ impl Presence {
         self.is_own(ip) && (unnamed || std::net::UdpSocket::bind((ip, 0)).is_ok())
     }
 
-    /// Whether there is a way to the group now.
+    /// Whether there is a way to the group now. Whoever has no address is heard on no other host.
     pub(crate) fn has_way(&self) -> bool {
-        self.held().way.is_some()
+        let own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
+        let named = self.address.ttl == 0 || own.addresses.iter().any(|ip| !ip.is_loopback());
+        drop(own);
+        named && self.held().way.is_some()
     }
 
     /// Takes its place anew, for a socket that speaks: interfaces, addresses or routes changed.
