@@ -89,6 +89,9 @@ pub(crate) struct Exclude {
     /// Writes the statement to this file, too.
     #[arg(long, value_name = "FILE", conflicts_with = "again")]
     pub(crate) out: Option<PathBuf>,
+    /// Excludes this certificate alone. Otherwise all are that the register has of its key.
+    #[arg(long, conflicts_with = "again")]
+    pub(crate) only: bool,
     /// Tells the members now, in the groups that the certificate names, or at --lcm-url, and waits
     /// until all have carried it out.
     #[arg(long)]

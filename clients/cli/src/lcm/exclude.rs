@@ -32,12 +32,9 @@ pub(super) struct Struck {
 pub(super) async fn run(at: Meeting, command: &Exclude, json: bool) -> Result<(), Failure> {
     let root = RootFolder::open(&command.root)?;
     let struck = match &command.certificate {
-        Some(file) => vec![strike(&root, file)?],
+        Some(file) => strike_holder(&root, file, command)?,
         None => all(&root)?,
     };
-    if let (Some(out), [one]) = (&command.out, struck.as_slice()) {
-        create(out, &one.statement)?;
-    }
     if !(command.now || command.again) {
         data(json, &value(&struck, &[], false), || untold(&struck, &command.root));
         return Ok(());
@@ -54,6 +51,33 @@ pub(super) async fn run(at: Meeting, command: &Exclude, json: bool) -> Result<()
         return Ok(());
     }
     Err(Failure::new(Exit::TimedOut, next(&told, command)))
+}
+
+/// Excludes the certificate in this file, and all others that the register has of the same key:
+/// whoever holds it would go on with one of those.
+fn strike_holder(root: &RootFolder, file: &Path, command: &Exclude) -> Result<Vec<Struck>, Failure> {
+    let own = read_certificate(file)?;
+    let key = Claim::from_der(&own).map_err(|error| wrong(file, &error))?.key;
+    let mut others = Vec::new();
+    for (other, der) in root.issued()?.into_iter().filter(|(_, der)| !command.only && *der != own) {
+        let claim = Claim::from_der(&der).map_err(|error| wrong(&other, &error))?;
+        if claim.key == key {
+            others.push(other);
+        }
+    }
+    if command.out.is_some() && !others.is_empty() {
+        let text = "the register has several certificates of this key, and --out takes the statement of one. Leave --out away: all statements come to lie in the folder excluded/ of the root. Or give --only";
+        return Err(Failure::new(Exit::Usage, text));
+    }
+    let all: Vec<Struck> = [file]
+        .into_iter()
+        .chain(others.iter().map(PathBuf::as_path))
+        .map(|one| strike(root, one))
+        .collect::<Result<_, _>>()?;
+    if let (Some(out), [one]) = (&command.out, all.as_slice()) {
+        create(out, &one.statement)?;
+    }
+    Ok(all)
 }
 
 /// Signs that the certificate in this file is out, and enters it.

@@ -96,7 +96,7 @@ fn pub_28_the_register_gives_no_number_to_two_keys() {
     good(here, &format!("{again} --out renewed"));
     assert!(!here.join("renewed/member.key").exists());
     // When both certificates are excluded, the number is free.
-    let excluded = good(here, "exclude arm/member.crt --root root --out arm.out");
+    let excluded = good(here, "exclude arm/member.crt --root root --only --out arm.out");
     assert_eq!(excluded["exclusions"][0]["sender"], 4);
     assert_eq!(excluded["done"], false, "nobody was told");
     refused(here, "certify --root root --sender 4 --channel POSE --out new", 1);
@@ -107,6 +107,17 @@ fn pub_28_the_register_gives_no_number_to_two_keys() {
         statement("renewed.out") == statement("again.out") && statement("arm.out") != statement("again.out")
     );
     good(here, "certify --root root --sender 4 --channel POSE --out new");
+    // Whoever holds a key does not go on with another certificate of it.
+    std::thread::sleep(std::time::Duration::from_millis(1_100));
+    good(here, "certify --root root --sender 4 --channel SCAN --request new/member.crt --out newer");
+    refused(here, "exclude new/member.crt --root root --out one.out", 2);
+    let both = good(here, "exclude new/member.crt --root root");
+    assert_eq!(both["exclusions"].as_array().unwrap().len(), 2);
+    let all = good(here, "certificate show newer/member.crt");
+    assert_eq!(all["counts"], true, "its term has not ended");
+    let folder = std::fs::read_dir(here.join("root/issued")).unwrap();
+    let left = folder.filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().starts_with("4-"));
+    assert_eq!(left.count(), 1, "that of the other group");
 }
 
 #[test]
