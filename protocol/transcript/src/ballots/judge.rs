@@ -131,7 +131,7 @@ impl Ballots {
     /// Whether another voter goes on with ballots, and nothing was decided for a day: it has judged
     /// something that did not come here, and alone cannot end that. So a liar makes one decision a
     /// day at most that does nothing.
-    fn is_asked(&self, look: &Look<'_>) -> bool {
+    pub(super) fn is_asked(&self, look: &Look<'_>) -> bool {
         let old = look.clock.0 >= look.state.time().0.saturating_add(ASKED_SECONDS);
         let other = self.promised.iter().any(|(voter, ballot)| *voter != self.me && *ballot > 0);
         old && other && !self.danger.is(Danger::LineJudgedRests)

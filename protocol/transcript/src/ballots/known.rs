@@ -41,7 +41,9 @@ impl Ballots {
             self.note_known(look);
         }
         self.looked = look.now;
-        self.is_due(look) || !self.proposals.is_empty() || !self.promises.is_empty()
+        // A promise beyond the last ballot is not kept: whoever gave it knew more before it was
+        // started anew, and nobody would go on there.
+        self.is_due(look) || self.is_asked(look) || !self.proposals.is_empty() || !self.promises.is_empty()
     }
 
     fn note_known(&mut self, look: &Look<'_>) {

@@ -348,6 +348,28 @@ fn line_04_nothing_that_was_judged_stays_in_a_drawer() {
     }
 }
 
+/// Whoever has judged something has promised more ballots than anybody knows of since all were
+/// started anew.
+#[test]
+fn line_04_voters_join_whoever_has_promised_beyond_the_last_ballot() {
+    for danger in [None, Some(Danger::LineJudgedRests)] {
+        let group = Group::new(4, 2);
+        let effect = Effect::from(field("request_hours", "24"));
+        let short =
+            |person| Approval { expires: UnixTime(group.now + 10), ..group.yes(person, effect.subject()) };
+        let one = fresh(later(&group, 0, vec![approved_by(&effect, [0, 1, 2].map(short).to_vec())]));
+        let mut first = Voter::new(&group, 1);
+        first.hear(&group, 0, &told(&group, &one)).unwrap();
+        let mut record = first.record.unwrap();
+        record.promised = 5;
+        let mut all = [(1, Some(record)), (2, None), (3, None)]
+            .map(|(person, record)| Voter::from_disk(&group, person, record, danger));
+        talk(&group, &mut all, 400, 60);
+        let stood = all.iter().filter(|voter| voter.stands.is_some()).count();
+        assert_eq!(stood, if danger.is_none() { 3 } else { 0 });
+    }
+}
+
 /// Only one voter was shown the proposal. The others join it, but not before the last decision is a
 /// day old.
 #[test]
