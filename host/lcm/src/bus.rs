@@ -150,10 +150,11 @@ impl Bus {
             Some(key) => sealer.with_signatures(key),
             None => sealer,
         };
+        let opener = Shared::new(Opener::new(mode, domain, Limits::default(), times));
         for one in domains {
             sealer.expect(one)?;
+            opener.lock().expect(one)?;
         }
-        let opener = Shared::new(Opener::new(mode, domain, Limits::default(), times));
         Self::with(
             address,
             Voice::Secured(Box::new(sealer), Generation::of_this_machine()),
@@ -187,6 +188,7 @@ impl Bus {
         let Voice::Secured(sealer, _) = &mut *voice else { return Ok(()) };
         if there {
             sealer.expect(domain)?;
+            opener.lock().expect(domain)?;
         } else {
             sealer.forget(domain);
             opener.lock().forget(domain);

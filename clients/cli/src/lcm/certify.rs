@@ -153,12 +153,35 @@ fn rights(address: &Address, command: &Certify) -> Result<BTreeSet<Right>, Failu
         domains.push(group.with_channel(*channel));
     }
     for pattern in &command.channels {
+        if is_open(pattern) {
+            let text = format!(
+                "{pattern} is what begins with its first part or ends with its last. Write ({pattern}) for the names themselves"
+            );
+            return Err(Failure::new(Exit::Usage, text));
+        }
         // The error says more than that it is none.
         Pattern::new(pattern).map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
         let channels = group.with_channels(pattern);
         domains.push(channels.map_err(|error| Failure::new(Exit::Usage, error.to_string()))?);
     }
     Ok(domains.into_iter().map(|domain| Right { domain, sender: command.sender }).collect())
+}
+
+/// Whether a pattern has a choice outside of brackets: it would name more than it looks like.
+fn is_open(pattern: &str) -> bool {
+    let mut depth = 0_i32;
+    let mut escaped = false;
+    pattern.chars().any(|one| {
+        let plain = !core::mem::take(&mut escaped);
+        match one {
+            '\\' if plain => escaped = true,
+            '(' | '[' if plain => depth = depth.saturating_add(1),
+            ')' | ']' if plain => depth = depth.saturating_sub(1),
+            '|' => return plain && depth == 0,
+            _ => {}
+        }
+        false
+    })
 }
 
 /// Refuses what looks like a pattern: it would be the name of one channel, which nobody uses.

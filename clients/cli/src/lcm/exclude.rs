@@ -29,6 +29,13 @@ pub(super) struct Struck {
     file: PathBuf,
 }
 
+impl Struck {
+    /// Whether all groups of the certificate are among these.
+    pub(super) fn is_told_in(&self, all: &[Address]) -> bool {
+        groups(&self.claim).all(|group| all.iter().any(|address| address.group == group))
+    }
+}
+
 pub(super) async fn run(at: Meeting, command: &Exclude, json: bool) -> Result<(), Failure> {
     let root = RootFolder::open(&command.root)?;
     let struck = match &command.certificate {
@@ -40,8 +47,9 @@ pub(super) async fn run(at: Meeting, command: &Exclude, json: bool) -> Result<()
         return Ok(());
     }
     let mut told = Vec::new();
-    for address in addresses(at, &struck) {
-        told.push(Group::new(address, &root, &struck)?);
+    let all = addresses(at, &struck);
+    for address in &all {
+        told.push(Group::new(*address, &all, &root, &struck)?);
     }
     // Others may use the root's folder meanwhile.
     drop(root);

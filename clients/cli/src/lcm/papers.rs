@@ -275,6 +275,7 @@ impl RootFolder {
         let to = out.join(EXCLUDED);
         make_folder(&to)?;
         for (path, statement) in all {
+            let statement = statement.map_err(|error| Failure::file(&path, &error))?;
             let file = to.join(path.file_name().unwrap_or_default());
             if !file.exists() {
                 create(&file, &statement)?;

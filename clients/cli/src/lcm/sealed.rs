@@ -178,6 +178,7 @@ fn are_signed(permit: &Permit, signed: &[Channel], file: &Path) -> Result<(), Fa
 /// Refuses to begin if what lies in the folder of exclusions is none, or names this certificate.
 fn counted_in(root: &Root, own: &Permit, folder: &Path) -> Result<(), Failure> {
     for (path, statement) in exclusions_in(folder).map_err(|error| Failure::file(folder, &error))? {
+        let statement = statement.map_err(|error| Failure::file(&path, &error))?;
         let path = path.display();
         match root.excluded(&statement) {
             None => {

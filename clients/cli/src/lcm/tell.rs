@@ -2,15 +2,15 @@
 
 use super::exclude::Struck;
 use super::failed;
-use super::papers::RootFolder;
+use super::papers::{RootFolder, read_certificate};
 use crate::exit::{Exit, Failure};
 use crate::progress::Progress;
 use crate::show::{many_of, visible};
 use bytes::Bytes;
 use folkmoot::tools::{OsEntropy, wall_clock};
-use folkmoot_base::MemberId;
+use folkmoot_base::{Digest, MemberId};
 use folkmoot_lcm::{Bus, CONFIRMATION_CHANNEL, Capacity, Pattern, Subscription};
-use folkmoot_pubsub::secured::{Claim, Confirming, Domain, Permit, Question, Root};
+use folkmoot_pubsub::secured::{Claim, Confirming, Domain, Permit, PermitError, Question, Root};
 use folkmoot_pubsub::{Address, Channel};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,7 +21,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// Most answers that are read between two questions.
 const HEARD_MAX: usize = 1_000;
 /// Clocks differ: a certificate that ended a moment ago may still be used.
-const SKEW_SECONDS: u64 = 60;
+const SKEW_SECONDS: u64 = 3_600;
 
 /// One of the groups that are told.
 pub(super) struct Group {
@@ -30,6 +30,10 @@ pub(super) struct Group {
     root: Root,
     /// Who has a certificate for it, by the register.
     members: BTreeMap<MemberId, Member>,
+    /// Whose certificates do not count.
+    out: BTreeSet<Digest>,
+    /// Which of the exclusions are told in all groups of their certificates.
+    whole: Vec<bool>,
     /// For each exclusion: who has confirmed it.
     confirmed: Vec<BTreeMap<MemberId, u16>>,
 }
@@ -40,23 +44,42 @@ struct Member {
 }
 
 impl Group {
-    pub(super) fn new(address: Address, root: &RootFolder, struck: &[Struck]) -> Result<Self, Failure> {
+    /// One of those where all of this is told.
+    pub(super) fn new(
+        address: Address,
+        all: &[Address],
+        root: &RootFolder,
+        struck: &[Struck],
+    ) -> Result<Self, Failure> {
         let domain = Domain::group(address.group.into()).map_err(Failure::bug)?;
         let judge = root.issuer.root().clone();
         let mut members = BTreeMap::new();
         for (_, der) in root.issued()? {
-            let Ok(permit) = judge.permit(&der, wall_clock(), SKEW_SECONDS) else { continue };
+            let permit = match judge.permit(&der, wall_clock(), SKEW_SECONDS) {
+                Err(PermitError::PeerNotYet(begins)) => judge.permit(&der, begins, 0),
+                other => other,
+            };
+            let Ok(permit) = permit else { continue };
             let subject = Claim::from_der(&der).map(|claim| claim.subject).unwrap_or_default();
             if let Some(sender) = permit.sender(&domain) {
                 members.insert(permit.key().member_id(), Member { sender: sender.get(), subject });
             }
         }
-        Ok(Self { domain, address, root: judge, members, confirmed: vec![BTreeMap::new(); struck.len()] })
+        let mut out = BTreeSet::new();
+        for file in root.excluded()? {
+            let statement = root.issuer.exclude(&read_certificate(&file)?);
+            out.extend(statement.ok().and_then(|statement| judge.excluded(&statement)));
+        }
+        let whole = struck.iter().map(|one| one.is_told_in(all)).collect();
+        let confirmed = vec![BTreeMap::new(); struck.len()];
+        Ok(Self { domain, address, root: judge, members, out, whole, confirmed })
     }
 
-    /// Whether everybody has carried it out who has a certificate; nobody is not everybody.
+    /// Whether everybody has carried it out who has a certificate, in all groups; nobody is not
+    /// everybody.
     pub(super) fn is_done(&self, place: usize) -> bool {
-        !self.confirmed(place).is_empty() && self.missing(place).next().is_none()
+        let all = !self.members.is_empty() && self.missing(place).next().is_none();
+        all && self.whole.get(place) == Some(&true)
     }
 
     pub(super) fn is_unheard(&self) -> bool {
@@ -86,7 +109,13 @@ impl Group {
         let confirmed = self.confirmed(place).len().try_into().unwrap_or(u64::MAX);
         let missing = |one: &Member| format!("{} (sender {})", visible(&one.subject), one.sender);
         let missing: Vec<String> = self.missing(place).map(missing).collect();
-        let said = format!("{} on {group} confirmed it", many_of(confirmed, "member"));
+        let mut said = format!("{} on {group} confirmed it", many_of(confirmed, "member"));
+        if self.members.is_empty() {
+            said.push_str(", and the register names nobody there who could");
+        }
+        if self.whole.get(place) == Some(&false) {
+            said.push_str("; it was not told in all groups of the certificate");
+        }
         if missing.is_empty() { said } else { format!("{said}, not {}", missing.join(", ")) }
     }
 
@@ -109,16 +138,12 @@ impl Group {
         let Some((place, permit)) = judged else { return };
         let sender = permit.sender(&self.domain).map_or(0, |sender| sender.get());
         // Whoever is out itself has no say.
-        if self.is_out(&permit, questions) {
+        if self.out.contains(permit.holder()) {
             return;
         }
         if let Some(confirmed) = self.confirmed.get_mut(place) {
             confirmed.insert(permit.key().member_id(), sender);
         }
-    }
-
-    fn is_out(&self, permit: &Permit, questions: &[Question]) -> bool {
-        questions.iter().any(|one| self.root.excluded(&one.statement.0) == Some(*permit.holder()))
     }
 }
 
@@ -211,13 +236,21 @@ mod tests {
         let statement = folkmoot_pubsub::secured::exclude(issuer.key(), thief.permit().holder());
         let question = Question::new(statement, &mut entropy);
         let (members, confirmed) = (BTreeMap::new(), vec![BTreeMap::new()]);
-        let mut group = Group { domain, address, root: issuer.root().clone(), members, confirmed };
+        let out = BTreeSet::from([*thief.permit().holder()]);
+        let (root, whole) = (issuer.root().clone(), vec![true]);
+        let mut group = Group { domain, address, root, members, out, whole, confirmed };
         assert!(!group.is_done(0), "nobody is not everybody");
         let says = |who: &Certificates| Confirming::Confirmation(question.confirm(&domain, who)).encode();
         group.hear(&says(&thief), std::slice::from_ref(&question));
         assert!(group.is_unheard());
         group.hear(&says(&arm), std::slice::from_ref(&question));
+        assert!(!group.is_done(0), "the register does not know of it, nor perhaps of others");
+        let member = Member { sender: 1, subject: "CN=arm".into() };
+        group.members.insert(arm.permit().key().member_id(), member);
         assert!(group.is_done(0));
+        group.whole = vec![false];
+        assert!(!group.is_done(0), "it was told in one of two groups");
+        group.whole = vec![true];
         // Another member has a certificate, and has said nothing.
         let other = certificates(&issuer, domain, 3);
         let member = Member { sender: 3, subject: "CN=leg".into() };

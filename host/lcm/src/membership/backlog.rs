@@ -2,8 +2,8 @@
 //! behind a stranger's flood.
 //!
 //! ```text
-//!   reader --put--> |known 1| |known 2|   first, each at its own cost
-//!                   |stranger| |stranger| ...   in turn, all at one cost --take--> driver
+//!   reader --put--> |stranger| |stranger| ...   first, in turn, all at one cost --take--> driver
+//!                   |known 1| |known 2|         then, each at its own cost
 //! ```
 //! Known is an address from which a message was accepted lately: a certificate had signed it, and
 //! it was new. What is refused costs whoever said it: it is read again when the processor has had
@@ -29,7 +29,7 @@ const SOURCE_MAX: usize = 256;
 /// The addresses that are told apart. One that is new takes the place of a stranger.
 const SOURCES_MAX: usize = 512;
 /// So long an address is known after the last message that was accepted from it.
-const KNOWN: Duration = Duration::from_secs(60);
+const KNOWN: Duration = Duration::from_secs(3_600);
 /// The parts of one core that a flood of refused messages costs: one of so many (PUB-64).
 const PARTS: u32 = 8;
 /// Refused messages are read ahead of their time by so much: a pause shorter than a timer's tick
@@ -66,6 +66,7 @@ struct Held {
     /// When strangers have paid for what was refused.
     free: Instant,
     dropped: u64,
+    dice: u64,
 }
 
 /// All that waits.
@@ -78,7 +79,7 @@ pub(crate) struct Backlog {
 impl Backlog {
     pub(crate) fn new() -> Self {
         let (channels, sources, free) = (BTreeSet::new(), BTreeMap::new(), Instant::now());
-        let held = Held { channels, sources, messages: 0, bytes: 0, last: None, free, dropped: 0 };
+        let held = Held { channels, sources, messages: 0, bytes: 0, last: None, free, dropped: 0, dice: 0 };
         Self { held: Mutex::new(held), came: Notify::new() }
     }
 
@@ -157,10 +158,16 @@ impl Held {
         }
     }
 
-    /// A stranger's place is free: of those without a message, or else of any.
+    /// A stranger's place is free, whose is chance: so a flood of addresses pushes out itself most of
+    /// the time.
     fn forget_one(&mut self, now: Instant) {
-        let place = |(_, source): &(&SocketAddrV4, &Source)| (source.is_known(now), source.waiting.len());
-        let Some(from) = self.sources.iter().min_by_key(place).map(|(from, _)| *from) else { return };
+        let spare = |(_, source): &(&SocketAddrV4, &Source)| !source.is_known(now);
+        let strangers = self.sources.iter().filter(spare).count();
+        // Not secret: whoever guesses it gains what a larger flood gains, too.
+        self.dice = self.dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let turn = usize::try_from(self.dice >> 33).unwrap_or_default();
+        let chosen = turn.checked_rem(strangers).and_then(|turn| self.sources.iter().filter(spare).nth(turn));
+        let Some(from) = chosen.or_else(|| self.sources.iter().next()).map(|(from, _)| *from) else { return };
         while self.take_of(from).is_some() {
             self.dropped = self.dropped.saturating_add(1);
         }
@@ -188,7 +195,9 @@ impl Held {
             later.chain(self.sources.iter()).find(may).map(|(from, _)| *from)
         };
         let stranger = || ready(false).filter(|_| self.free <= soon);
-        let Some(from) = ready(true).or_else(stranger) else { return Err(self.look_again(now)) };
+        // Strangers pay for all of them, so that they cost an eighth of a core; those who are known
+        // cost that each, and would leave strangers nothing.
+        let Some(from) = stranger().or_else(|| ready(true)) else { return Err(self.look_again(now)) };
         self.last = Some(from);
         self.take_of(from).ok_or(None)
     }
@@ -283,7 +292,7 @@ mod tests {
         assert_eq!(read_then.get(&1), Some(&3), "{read_then:?}");
         // Then it is known, and pays for itself alone.
         (0..50).for_each(|_| put(&backlog, heard(1, 10)));
-        let read_then = read(&backlog, start + 2 * second, 11_000 * US, &[1]);
+        let read_then = read(&backlog, start + 2 * second, 16_000 * US, &[1]);
         assert!(read_then.get(&1) == Some(&50), "{read_then:?}");
     }
 

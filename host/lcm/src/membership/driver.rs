@@ -85,6 +85,7 @@ impl<C: Credentials + Clone> Driver<C> {
         for seat in &mut self.seats {
             seat.begin(now, time, &mut self.entropy);
         }
+        self.spread_exclusions();
         self.share_exclusions().await;
         self.drain().await;
         loop {
@@ -157,6 +158,8 @@ impl<C: Credentials + Clone> Driver<C> {
         let time = wall_clock();
         self.all(|| Input::Wall(time));
         self.share_exclusions().await;
+        // What is to be written must not be lost where a machine begins anew.
+        self.drain().await;
         let worn = self.bus.worn().await;
         for place in 0..self.seats.len() {
             let is_worn = self.seats.get(place).is_some_and(|seat| worn.contains(&seat.domain));
@@ -236,7 +239,25 @@ impl<C: Credentials + Clone> Driver<C> {
         for seat in &mut self.seats {
             seat.begin(now, time, &mut self.entropy);
         }
+        self.spread_exclusions();
         true
+    }
+
+    async fn expect(&mut self, domain: &Domain, there: bool) {
+        if let Err(error) = self.bus.expect(domain, there).await {
+            tracing::error!(%domain, %error, "there is no room for its key");
+        }
+    }
+
+    /// What one seat knows of exclusions, all do: also one that is new, or whose state was lost.
+    fn spread_exclusions(&mut self) {
+        let of = |seat: &mut Seat<C>| -> Vec<Vec<u8>> {
+            seat.machine().exclusions().map(|(_, statement)| statement.to_vec()).collect()
+        };
+        let all: BTreeSet<Vec<u8>> = self.seats.iter_mut().flat_map(of).collect();
+        for statement in all {
+            self.take_exclusion(&statement);
+        }
     }
 
     /// Has a seat for each of these rights, and no other one.
@@ -245,6 +266,10 @@ impl<C: Credentials + Clone> Driver<C> {
         let gone: Vec<Domain> =
             self.seats.iter().filter(|seat| !stays(seat)).map(|seat| seat.domain).collect();
         self.seats.retain(stays);
+        // Also of those whose state cannot be used: what is said there is for nobody else.
+        for right in rights {
+            self.expect(&right.domain, true).await;
+        }
         let there: BTreeSet<Domain> = self.seats.iter().map(|seat| seat.domain).collect();
         for right in rights.iter().filter(|right| !there.contains(&right.domain)) {
             let stored = self.disk.state.read(&right.domain);
@@ -256,13 +281,8 @@ impl<C: Credentials + Clone> Driver<C> {
                 }
             }
         }
-        let expected = self.seats.iter().map(|seat| (seat.domain, true));
-        for (domain, there) in
-            expected.chain(gone.into_iter().map(|domain| (domain, false))).collect::<Vec<_>>()
-        {
-            if let Err(error) = self.bus.expect(&domain, there).await {
-                tracing::error!(%domain, %error, "there is no room for its key");
-            }
+        for domain in gone {
+            self.expect(&domain, false).await;
         }
         wants(&self.backlog, &self.seats);
     }

@@ -20,33 +20,33 @@ pub const EXCLUSION_FILE_END: &str = "statement";
 /// Most files that are read: a member keeps no more exclusions than that.
 const FILES_MAX: usize = 2 * PROOFS_MAX;
 
-/// The exclusions in this folder, each with its file. A folder that is not there has none.
+/// What lies in this folder under the name of an exclusion, each with its file: what it says, or why
+/// it cannot be read. A folder that is not there has none.
 ///
 /// # Errors
-/// What the system says. A file that is too long for a statement is [`io::ErrorKind::InvalidData`].
-pub fn exclusions_in(folder: &Path) -> io::Result<Vec<(PathBuf, Vec<u8>)>> {
+/// What the system says of the folder.
+pub fn exclusions_in(folder: &Path) -> io::Result<Vec<(PathBuf, io::Result<Vec<u8>>)>> {
     let entries = match std::fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         other => other?,
     };
-    let mut found = Vec::new();
-    for entry in entries.take(FILES_MAX) {
-        let path = entry?.path();
-        if path.extension().is_some_and(|end| end == EXCLUSION_FILE_END) {
-            let statement = read(&path)?;
-            found.push((path, statement));
-        }
-    }
-    found.sort();
-    Ok(found)
+    let paths = entries.filter_map(|entry| entry.ok().map(|entry| entry.path()));
+    let named = paths.filter(|path| path.extension().is_some_and(|end| end == EXCLUSION_FILE_END));
+    let mut all: Vec<PathBuf> = named.take(FILES_MAX).collect();
+    all.sort();
+    Ok(all.into_iter().map(|path| (path.clone(), read(&path))).collect())
 }
 
 fn read(path: &Path) -> io::Result<Vec<u8>> {
+    // A pipe would keep whoever opens it waiting.
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no file"));
+    }
     let mut bytes = Vec::new();
     let most = u64::try_from(CERTIFICATE_BYTES_MAX).unwrap_or(u64::MAX);
     File::open(path)?.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
     let fits = bytes.len() <= CERTIFICATE_BYTES_MAX;
-    if fits { Ok(bytes) } else { Err(io::ErrorKind::InvalidData.into()) }
+    if fits { Ok(bytes) } else { Err(io::Error::new(io::ErrorKind::InvalidData, "it is too long")) }
 }
 
 /// What a member knows of the folder.
@@ -66,13 +66,21 @@ impl Excluded {
     pub(super) async fn fresh(&mut self) -> Vec<(PathBuf, Vec<u8>)> {
         let folder = self.folder.clone();
         let read = tokio::task::spawn_blocking(move || exclusions_in(&folder)).await;
-        let mut all = match read.map_err(io::Error::other).flatten() {
+        let all = match read.map_err(io::Error::other).flatten() {
             Ok(all) => all,
             Err(error) => {
                 tracing::warn!(%error, folder = %self.folder.display(), "the exclusions there cannot be read");
                 return Vec::new();
             }
         };
+        let mut read = Vec::new();
+        for (path, statement) in all {
+            match statement {
+                Ok(statement) => read.push((path, statement)),
+                Err(error) => tracing::warn!(%error, path = %path.display(), "this exclusion cannot be read"),
+            }
+        }
+        let mut all = read;
         // What is there no more is written again.
         self.known = all
             .iter()

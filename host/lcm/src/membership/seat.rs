@@ -154,8 +154,7 @@ impl<C: Credentials + Clone> Seat<C> {
     pub(super) fn is_without(&self, holder: &Digest) -> bool {
         let papers = self.machine.papers();
         let shares = self.certificates.iter().any(|certificate| papers.holder(certificate) == *holder);
-        let known = self.machine.exclusions().any(|(excluded, _)| excluded == holder);
-        known && !shares && !self.keyed.out
+        self.machine.is_without(holder) && !shares && !self.keyed.out
     }
 
     pub(super) fn note(&mut self, event: Event) {

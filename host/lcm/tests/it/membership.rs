@@ -218,6 +218,29 @@ fn pub_46_whoever_is_excluded_is_deaf_and_unheard_with_the_next_key() {
 }
 
 #[test]
+fn pub_46_whoever_is_excluded_is_in_no_domain_that_a_renewal_adds() {
+    run("membership::pub_46_whoever_is_excluded_is_in_no_domain_that_a_renewal_adds", async || {
+        let fleet = Fleet::new(17_698);
+        let keys: Vec<_> = (0..3).map(|_| SigningKey::generate(&mut random())).collect();
+        let papers = |place: usize, names: &[&str], ago| {
+            fleet.certify(u16::try_from(place).unwrap() + 1, names, keys[place].clone(), ago)
+        };
+        let thief = papers(2, &["POSE", "CAM"], 50);
+        let one = fleet.join(1, &papers(0, &["POSE"], 50)).await;
+        let two = fleet.join(2, &papers(1, &["POSE"], 50)).await;
+        together(&[&one, &two], &[1, 2]).await;
+        one.exclude(fleet.exclusion(thief.permit())).await;
+        let certificate = |papers: &Certificates| bytes::Bytes::copy_from_slice(papers.certificate());
+        assert!(one.renew(certificate(&papers(0, &["POSE", "CAM"], 20))).await);
+        assert!(two.renew(certificate(&papers(1, &["POSE", "CAM"], 20))).await);
+        let _three = fleet.join(3, &thief).await;
+        together(&[&one, &two], &[1, 2]).await;
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        together(&[&one, &two], &[1, 2]).await;
+    });
+}
+
+#[test]
 fn pub_80_a_later_certificate_of_the_same_key_takes_the_place_of_the_one_before() {
     run(
         "membership::pub_80_a_later_certificate_of_the_same_key_takes_the_place_of_the_one_before",

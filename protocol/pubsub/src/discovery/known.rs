@@ -137,6 +137,31 @@ impl Known {
         self.learn(entry, None);
     }
 
+    /// Why a JOIN does not count whose certificate is another one than its id has here (PUB-54,
+    /// PUB-80).
+    pub(crate) fn against(&self, entry: &Entry, wall: Option<UnixTime>) -> Option<Learned> {
+        let peer = self.get(entry.uid).filter(|peer| peer.holder != entry.holder && !self.renews)?;
+        let both = peer.renewal.zip(entry.renewal).filter(|(old, new)| old.key == new.key);
+        // Also if the later one is out: whoever has the key does not go back to the earlier one.
+        if both.is_some_and(|(old, new)| new.begins < old.begins) {
+            return Some(Learned::Stale);
+        }
+        let ended = peer.until.zip(wall).is_some_and(|(until, wall)| until <= wall);
+        if ended || self.proofs.contains_key(&peer.holder) {
+            return None;
+        }
+        match both {
+            Some((old, new)) if new.begins > old.begins => None,
+            Some(_) => Some(Learned::Stale),
+            None => Some(Learned::Duplicate),
+        }
+    }
+
+    /// Whether this certificate is out.
+    pub(crate) fn excludes(&self, holder: &Digest) -> bool {
+        self.proofs.contains_key(holder)
+    }
+
     /// PUB-43: takes a JOIN that was checked. `wall` is the time of day, if it is known.
     pub(crate) fn learn(&mut self, entry: &Entry, wall: Option<UnixTime>) -> Learned {
         let until = entry.until;
@@ -144,6 +169,7 @@ impl Known {
         if self.is_out(entry) {
             return Learned::Stale;
         }
+        let against = self.against(entry, wall);
         let Some(peer) = self.peers.get_mut(&entry.uid) else {
             if !room {
                 return Learned::Full;
@@ -165,14 +191,8 @@ impl Known {
             return Learned::New;
         };
         if peer.holder != entry.holder {
-            let ended = peer.until.zip(wall).is_some_and(|(until, wall)| until <= wall);
-            let both = peer.renewal.zip(entry.renewal).filter(|(old, new)| old.key == new.key);
-            if !ended && !self.renews && !self.proofs.contains_key(&peer.holder) {
-                match both {
-                    Some((old, new)) if new.begins > old.begins => {}
-                    Some(_) => return Learned::Stale,
-                    None => return Learned::Duplicate,
-                }
+            if let Some(refused) = against {
+                return refused;
             }
             peer.renewal = entry.renewal;
             // Another holder of the same id counts its own instances.
@@ -276,8 +296,8 @@ impl Known {
     }
 
     /// Keeps a leave that was checked; `false` if it was known, or nobody knows the leaver.
-    pub(crate) fn leave(&mut self, uid: u16, instance: u64, proof: Proof) -> bool {
-        let Some(peer) = self.peers.get_mut(&uid) else { return false };
+    pub(crate) fn leave(&mut self, uid: u16, holder: &Digest, instance: u64, proof: Proof) -> bool {
+        let Some(peer) = self.peers.get_mut(&uid).filter(|peer| peer.holder == *holder) else { return false };
         if peer.left >= instance {
             return false;
         }

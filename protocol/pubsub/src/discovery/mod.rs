@@ -231,6 +231,15 @@ impl<P: Papers> Discovery<P> {
         self.known.words()
     }
 
+    /// Whether this certificate ([`Papers::holder`]) is out, and no agreement lists it that counts
+    /// here or still may.
+    pub fn is_without(&self, holder: &Digest) -> bool {
+        let group = self.group.iter().flat_map(|group| &group.order);
+        let attempts = [&self.attempt, &self.doubt].into_iter().flatten();
+        let mut listed = group.chain(attempts.flat_map(|attempt| attempt.candidate.entries()));
+        self.known.excludes(holder) && !listed.any(|entry| entry.holder == *holder)
+    }
+
     /// The exclusions that it keeps: whom ([`Papers::holder`]), and the statement.
     pub fn exclusions(&self) -> impl Iterator<Item = (&Digest, &Bytes)> {
         self.known.exclusions()

@@ -43,7 +43,15 @@ impl<P: Papers> Discovery<P> {
             self.known.note(&entry);
             return self.teach(now, &entry);
         }
-        self.take(now, bytes, entry, body, entropy);
+        match self.known.against(&entry, self.wall) {
+            None => self.take(now, bytes, entry, body, entropy),
+            Some(Learned::Duplicate) => {
+                self.refuse();
+                self.out.push_back(Output::Event(Event::Duplicate(entry.uid)));
+            }
+            Some(_) if is_join => self.refuse_old(now, entry.uid, entry.instance, true, entropy),
+            Some(_) => self.refuse(),
+        }
     }
 
     fn take(&mut self, now: Instant, bytes: &[u8], entry: Entry, body: Body, entropy: &mut dyn Entropy) {
@@ -280,7 +288,12 @@ impl<P: Papers> Discovery<P> {
             }
             Proof::Left(signed) => match self.leaver(signed) {
                 Some(left) => {
-                    let known = self.known.leave(left.uid, left.instance, proof.clone());
+                    let known = self.known.leave(
+                        left.uid,
+                        &self.papers.holder(&left.certificate.0),
+                        left.instance,
+                        proof.clone(),
+                    );
                     self.tell_excluded(known.then_some(left.uid));
                     known
                 }

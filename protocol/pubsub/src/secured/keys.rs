@@ -1,12 +1,12 @@
 //! The keys of all channels of a multicast group: of single ones, and of those that a pattern
 //! names.
 //!
-//! A channel may be in several domains: its own, and patterns that name it. Whoever seals takes the
-//! first of them: the channel's own, then the longest pattern. What is said there is for those of
-//! that domain, so it is never sealed for the next one, also while there is no key yet. Whoever
-//! opens tries all that have the key's tag, because the other side may be in fewer.
+//! A channel may be in several domains: its own, and patterns that name it. It is sealed and opened
+//! under the first of them alone: the channel's own, then the longest pattern. So what is said there
+//! is for those of that domain, also while there is no key yet, and nobody who has but a pattern
+//! speaks on it without the signatures that it has.
 
-use super::epochs::{Epochs, Held};
+use super::epochs::Epochs;
 use super::{Domain, InstallError};
 use crate::{Channel, Pattern};
 use core::cmp::Reverse;
@@ -30,8 +30,8 @@ pub(crate) struct Keys<S> {
     single: BTreeMap<Channel, Epochs<S>>,
     /// Longer patterns come first, and those of one length by their bytes.
     families: Vec<Family<S>>,
-    /// Which of the families name a channel.
-    known: BTreeMap<Channel, Vec<usize>>,
+    /// Which of the families is the first that names a channel.
+    known: BTreeMap<Channel, Option<usize>>,
 }
 
 impl<S> Default for Keys<S> {
@@ -63,30 +63,20 @@ impl<S> Keys<S> {
 
     /// Whether there are keys for this channel.
     pub(crate) fn has(&self, channel: &Channel) -> bool {
-        self.single.contains_key(channel) || self.families.iter().any(|one| one.pattern.covers(channel))
+        let named = || self.families.iter().any(|one| one.pattern.covers(channel));
+        self.single.contains_key(channel) || self.known.get(channel).map_or_else(named, Option::is_some)
     }
 
-    /// All keys for this channel, in the order in which whoever seals takes them.
-    pub(crate) fn of_mut(&mut self, channel: &Channel) -> impl Iterator<Item = &mut Epochs<S>> {
+    /// The keys of the first domain that this channel is in, and of no other one, also while that
+    /// has none.
+    pub(crate) fn of_mut(&mut self, channel: &Channel) -> Option<&mut Epochs<S>> {
         self.note(channel);
         let Self { single, families, known } = self;
-        let named = known.get(channel).map(Vec::as_slice).unwrap_or_default();
-        let of_families = families.iter_mut().enumerate().filter(|(place, _)| named.contains(place));
-        single.get_mut(channel).into_iter().chain(of_families.map(|(_, family)| &mut family.epochs))
-    }
-
-    /// The key that seals on this channel: of the first domain that it is in, and of no other one
-    /// while that has none.
-    pub(crate) fn sealing<'a>(
-        &'a mut self,
-        channel: &Channel,
-        find: impl Fn(&'a Epochs<S>) -> Option<&'a Held<S>>,
-    ) -> Option<&'a Held<S>> {
-        self.note(channel);
-        let named = self.known.get(channel).map(Vec::as_slice).unwrap_or_default();
-        let families =
-            named.iter().filter_map(|place| self.families.get(*place)).map(|family| &family.epochs);
-        self.single.get(channel).into_iter().chain(families).next().and_then(find)
+        if let Some(epochs) = single.get_mut(channel) {
+            return Some(epochs);
+        }
+        let family = known.get(channel).copied().flatten().and_then(|place| families.get_mut(place));
+        family.map(|family| &mut family.epochs)
     }
 
     /// Erases the keys of a domain.
@@ -114,8 +104,7 @@ impl<S> Keys<S> {
         if self.known.len() >= KNOWN_MAX {
             self.known.clear();
         }
-        let all = self.families.iter().enumerate();
-        let named = all.filter(|(_, family)| family.pattern.covers(channel)).map(|(place, _)| place);
-        self.known.insert(*channel, named.collect());
+        let first = self.families.iter().position(|family| family.pattern.covers(channel));
+        self.known.insert(*channel, first);
     }
 }

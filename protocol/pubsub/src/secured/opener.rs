@@ -99,6 +99,18 @@ impl Opener {
         Ok(())
     }
 
+    /// There will be a key for this domain. What comes on its channels is not opened under a pattern's
+    /// key that names them, too.
+    ///
+    /// # Errors
+    /// [`InstallError`].
+    pub fn expect(&mut self, domain: &Domain) -> Result<(), InstallError> {
+        if !domain.is_of_names() {
+            self.channels.of_domain(domain)?;
+        }
+        Ok(())
+    }
+
     /// Erases the keys of a domain: nothing on it is opened any more.
     pub fn forget(&mut self, domain: &Domain) {
         self.channels.forget(domain);

@@ -60,8 +60,12 @@ impl Opener {
             let under = self.group.tagged(tag);
             under.filter_map(|held| held.key.show(header.sender, header.sequence, bytes))
         };
-        let known = shown().find(|(channel, _)| self.channels.has(channel));
-        known.or_else(|| shown().next()).ok_or(OpenError::PeerName)
+        let mut all = shown();
+        let first = all.next().ok_or(OpenError::PeerName)?;
+        // Patterns are looked at only where two keys have one tag.
+        let Some(second) = all.next() else { return Ok(first) };
+        let known = |(channel, _): &(Channel, usize)| self.channels.has(channel);
+        Ok(if known(&second) && !known(&first) { second } else { first })
     }
 
     /// Opens what was said on a channel, in place (PUB-18, PUB-19, PUB-21, PUB-23 to PUB-25).
@@ -73,12 +77,10 @@ impl Opener {
     ) -> Result<Content, OpenError> {
         let [_, tag] = self.tags(header);
         let Self { mode, channels, times, room, refused: counts, .. } = self;
-        if !channels.has(channel) {
-            return Err(OpenError::LocalUnreadable(*channel));
-        }
-        let mut left = channels.of_mut(channel).map(|epochs| epochs.tagged(tag).count()).sum::<usize>();
+        let epochs = channels.of_mut(channel).ok_or(OpenError::LocalUnreadable(*channel))?;
+        let mut left = epochs.tagged(tag).count();
         let mut refused = OpenError::PeerEpoch;
-        for held in channels.of_mut(channel).flat_map(|epochs| epochs.tagged_mut(tag)) {
+        for held in epochs.tagged_mut(tag) {
             left = left.saturating_sub(1);
             refused = match may(*mode, held, header, times) {
                 Err(refused) => refused,
@@ -105,8 +107,9 @@ impl Opener {
 
     /// Notes what a sender attests, of the messages that came under any key that is still here.
     pub(super) fn attest(&mut self, channel: Channel, batch: Batch) {
+        let Some(epochs) = self.channels.of_mut(&channel) else { return };
         let mut sequences = Vec::new();
-        for held in self.channels.of_mut(&channel).flat_map(|epochs| epochs.tagged_mut(None)) {
+        for held in epochs.tagged_mut(None) {
             if let Some(sender) = held.state.get_mut(&batch.sender) {
                 sequences.extend(batch.claim(&mut sender.waiting));
             }

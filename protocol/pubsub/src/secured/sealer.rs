@@ -153,7 +153,7 @@ impl Sealer {
         let none = SealError::LocalNoKey(domain);
         let wraps = self.times.danger.is(Danger::NumbersWrap);
         let can = |held: &Held<u64>| wraps || used(held, self.next) < self.times.most();
-        let over = self.channels.sealing(&channel, |epochs| epochs.sealing(now, can)).ok_or(none)?;
+        let over = self.channels.of_mut(&channel).and_then(|epochs| epochs.sealing(now, can)).ok_or(none)?;
         let group = self.group.sealing(now, can).ok_or(SealError::LocalNoKey(self.domain))?;
         if let Some(spent) = [over, group].into_iter().find(|held| !can(held)) {
             return Err(SealError::LocalSpent(*spent.key.domain()));

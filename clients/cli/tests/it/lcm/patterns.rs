@@ -54,6 +54,8 @@ fn a_pattern_is_not_taken_for_a_name() {
     assert!(why.contains("looks like a pattern") && why.contains("--channels 'POSE.*'"), "{why}");
     let why = refused(here, "certify --root root --sender 4 --channels ( --out arm", 2);
     assert!(why.contains("is not a pattern for channels"), "{why}");
+    let why = refused(here, "certify --root root --sender 4 --channels POSE|SCAN --out arm", 2);
+    assert!(why.contains("Write (POSE|SCAN)"), "{why}");
     let long = format!("certify --root root --sender 4 --channels {} --out arm", "x".repeat(64));
     refused(here, &long, 2);
     good(here, "certify --root root --sender 4 --channels POSE.* --channel SCAN --out arm");

@@ -97,9 +97,12 @@ fn pub_78_a_channel_with_a_right_of_its_own_is_sealed_for_those_alone() {
     assert!(nested.try_say("POSE_SCAN", b"").is_err());
     nested.take(key(Mode::Own, longer, 8), Cause::Joined);
     assert_eq!(ear(poses(), &[]).hear(&nested.say("POSE_SCAN", b"")[0]), Err(OpenError::PeerEpoch));
-    // Whoever has less seals for the pattern, and those with more hear it.
+    // Nor is anybody heard there who has but the pattern, also before the channel's key has come.
     let said = mouth(poses(), &[]).say("POSE_SECRET", b"from many");
-    assert!(few.hear(&said[0]).unwrap().is_some());
+    assert_eq!(few.hear(&said[0]), Err(OpenError::PeerEpoch));
+    let mut early = ear(poses(), &[]);
+    early.opener.expect(&domain("POSE_SECRET")).unwrap();
+    assert_eq!(early.hear(&said[0]), Err(OpenError::PeerEpoch));
 }
 
 #[test]
