@@ -158,8 +158,8 @@ impl Held {
         }
     }
 
-    /// A stranger's place is free, whose is chance: so a flood of addresses pushes out itself most of
-    /// the time.
+    /// A stranger's place is free, whose is chance: so a flood of addresses pushes out itself most
+    /// of the time.
     fn forget_one(&mut self, now: Instant) {
         let spare = |(_, source): &(&SocketAddrV4, &Source)| !source.is_known(now);
         let strangers = self.sources.iter().filter(spare).count();

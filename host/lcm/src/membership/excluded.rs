@@ -20,8 +20,8 @@ pub const EXCLUSION_FILE_END: &str = "statement";
 /// Most files that are read: a member keeps no more exclusions than that.
 const FILES_MAX: usize = 2 * PROOFS_MAX;
 
-/// What lies in this folder under the name of an exclusion, each with its file: what it says, or why
-/// it cannot be read. A folder that is not there has none.
+/// What lies in this folder under the name of an exclusion, each with its file: what it says, or
+/// why it cannot be read. A folder that is not there has none.
 ///
 /// # Errors
 /// What the system says of the folder.
@@ -40,7 +40,7 @@ pub fn exclusions_in(folder: &Path) -> io::Result<Vec<(PathBuf, io::Result<Vec<u
 fn read(path: &Path) -> io::Result<Vec<u8>> {
     // A pipe would keep whoever opens it waiting.
     if !std::fs::metadata(path)?.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no file"));
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a file"));
     }
     let mut bytes = Vec::new();
     let most = u64::try_from(CERTIFICATE_BYTES_MAX).unwrap_or(u64::MAX);

@@ -2,9 +2,9 @@
 //! names.
 //!
 //! A channel may be in several domains: its own, and patterns that name it. It is sealed and opened
-//! under the first of them alone: the channel's own, then the longest pattern. So what is said there
-//! is for those of that domain, also while there is no key yet, and nobody who has but a pattern
-//! speaks on it without the signatures that it has.
+//! under the first of them alone: the channel's own, then the longest pattern. So what is said
+//! there is for those of that domain, also while there is no key yet, and nobody who has but a
+//! pattern speaks on it without the signatures that it has.
 
 use super::epochs::Epochs;
 use super::{Domain, InstallError};

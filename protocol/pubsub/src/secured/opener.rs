@@ -99,8 +99,8 @@ impl Opener {
         Ok(())
     }
 
-    /// There will be a key for this domain. What comes on its channels is not opened under a pattern's
-    /// key that names them, too.
+    /// There will be a key for this domain. What comes on its channels is not opened under a
+    /// pattern's key that names them, too.
     ///
     /// # Errors
     /// [`InstallError`].
