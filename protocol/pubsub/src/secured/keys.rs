@@ -61,6 +61,11 @@ impl<S> Keys<S> {
         self.families.iter_mut().find(|family| is(family)).map(|family| &mut family.epochs).ok_or(crowded)
     }
 
+    /// There will be keys of this domain.
+    pub(crate) fn expect(&mut self, domain: &Domain) -> Result<(), InstallError> {
+        if domain.is_of_names() { Ok(()) } else { self.of_domain(domain).map(drop) }
+    }
+
     /// Whether there are keys for this channel.
     pub(crate) fn has(&self, channel: &Channel) -> bool {
         let named = || self.families.iter().any(|one| one.pattern.covers(channel));

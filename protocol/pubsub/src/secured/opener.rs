@@ -105,10 +105,7 @@ impl Opener {
     /// # Errors
     /// [`InstallError`].
     pub fn expect(&mut self, domain: &Domain) -> Result<(), InstallError> {
-        if !domain.is_of_names() {
-            self.channels.of_domain(domain)?;
-        }
-        Ok(())
+        self.channels.expect(domain)
     }
 
     /// Erases the keys of a domain: nothing on it is opened any more.

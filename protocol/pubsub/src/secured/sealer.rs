@@ -85,10 +85,7 @@ impl Sealer {
     /// # Errors
     /// [`InstallError`].
     pub fn expect(&mut self, domain: &Domain) -> Result<(), InstallError> {
-        if !domain.is_of_names() {
-            self.channels.of_domain(domain)?;
-        }
-        Ok(())
+        self.channels.expect(domain)
     }
 
     /// Erases the keys of a domain: nothing is sealed for it any more.

@@ -1,6 +1,6 @@
 //! Who says that an exclusion was carried out, and whether that is so.
 
-use super::helper::{domain, group, id};
+use super::helper::{Count, domain, group, id};
 use folkmoot_base::{Mutant, UnixTime};
 use folkmoot_pubsub::secured::{Certificates, Confirming, Danger, Domain, Issuer, Question, Right, Root};
 use folkmoot_signing::plain::SigningKey;
@@ -8,17 +8,6 @@ use std::collections::BTreeSet;
 
 const NOW: UnixTime = UnixTime(1_800_000_000);
 const END: UnixTime = UnixTime(1_900_000_000);
-
-struct Count(u8);
-
-impl folkmoot_base::Entropy for Count {
-    fn fill(&mut self, out: &mut [u8]) {
-        for byte in out {
-            self.0 = self.0.wrapping_mul(181).wrapping_add(7);
-            *byte = self.0;
-        }
-    }
-}
 
 fn issuer(number: u8) -> Issuer {
     Issuer::new("robots", SigningKey::generate(&mut Count(number)), &(NOW..=END), &mut Count(9)).unwrap()

@@ -1,6 +1,6 @@
 //! Certificates that a root makes are taken by whoever has its certificate, and by nobody else.
 
-use super::helper::{domain, group, id};
+use super::helper::{Count, domain, group, id};
 use folkmoot_base::UnixTime;
 use folkmoot_pubsub::secured::{Claim, Domain, IssueError, Issuer, PermitError, RIGHTS_MAX, Right, Root};
 use folkmoot_signing::plain::SigningKey;
@@ -8,17 +8,6 @@ use std::collections::BTreeSet;
 
 const NOW: UnixTime = UnixTime(1_800_000_000);
 const END: UnixTime = UnixTime(1_900_000_000);
-
-struct Count(u8);
-
-impl folkmoot_base::Entropy for Count {
-    fn fill(&mut self, out: &mut [u8]) {
-        for byte in out {
-            self.0 = self.0.wrapping_mul(181).wrapping_add(7);
-            *byte = self.0;
-        }
-    }
-}
 
 fn signer(number: u8) -> SigningKey {
     SigningKey::generate(&mut Count(number))

@@ -1,6 +1,6 @@
 //! Keys for all channels that a pattern names.
 
-use super::helper::{Ear, Mouth, domain, group, key, without};
+use super::helper::{Count, Ear, Mouth, domain, group, key, without};
 use crate::helper::channel;
 use folkmoot_pubsub::secured::{
     Cause, Danger, Domain, DomainError, Mode, OpenError, Right, SealError, Signing,
@@ -127,15 +127,4 @@ fn pub_25_a_signature_under_a_patterns_key_is_for_its_channel() {
     assert!(shown.verifies(b"here", signer.verifying_key()));
     let moved = folkmoot_pubsub::secured::Attribution { domain: domain("POSE_2"), ..shown };
     assert!(!moved.verifies(b"here", signer.verifying_key()));
-}
-
-struct Count(u8);
-
-impl folkmoot_base::Entropy for Count {
-    fn fill(&mut self, out: &mut [u8]) {
-        for byte in out {
-            self.0 = self.0.wrapping_mul(181).wrapping_add(7);
-            *byte = self.0;
-        }
-    }
 }

@@ -1,6 +1,6 @@
 //! Certificates: who may be where, as which sender.
 
-use super::helper::{domain, group, id};
+use super::helper::{Count, domain, group, id};
 use const_oid::ObjectIdentifier;
 use const_oid::db::{rfc5280, rfc5912};
 use core::time::Duration;
@@ -52,17 +52,6 @@ bXCCnr3sOOtmBmobu3WQQCmeX4b7rBeTUm+eDi/AFEsCIQCO96CNoXhPkjU2uss6
 -----END CERTIFICATE-----
 ";
 const NOW: UnixTime = UnixTime(1_800_000_000);
-
-struct Count(u8);
-
-impl folkmoot_base::Entropy for Count {
-    fn fill(&mut self, out: &mut [u8]) {
-        for byte in out {
-            self.0 = self.0.wrapping_mul(181).wrapping_add(7);
-            *byte = self.0;
-        }
-    }
-}
 
 fn signer(number: u8) -> SigningKey {
     SigningKey::generate(&mut Count(number))
