@@ -293,7 +293,10 @@ impl<C: Credentials + Clone> Driver<C> {
         let Self { seats, entropy, .. } = self;
         let holder = seats.first_mut()?.machine().papers().judge_exclusion(&[], statement)?;
         for seat in seats.iter_mut() {
-            seat.handle(now, Input::Exclude(statement), entropy);
+            // Each judges it anew, which many known ones would make slow at the start.
+            if !seat.machine().excludes(&holder) {
+                seat.handle(now, Input::Exclude(statement), entropy);
+            }
         }
         Some(holder)
     }

@@ -241,6 +241,25 @@ fn pub_46_whoever_is_excluded_is_in_no_domain_that_a_renewal_adds() {
 }
 
 #[test]
+fn pub_80_whoever_is_excluded_does_not_go_back_to_an_earlier_certificate() {
+    run("membership::pub_80_whoever_is_excluded_does_not_go_back_to_an_earlier_certificate", async || {
+        let fleet = Fleet::new(17_699);
+        let key = SigningKey::generate(&mut random());
+        let [earlier, later] = [50, 20].map(|ago| fleet.certify(3, &["POSE"], key.clone(), ago));
+        let one = fleet.join(1, &fleet.certificates(1, &["POSE"])).await;
+        let thief = fleet.join(3, &later).await;
+        together(&[&one, &thief], &[1, 3]).await;
+        one.exclude(fleet.exclusion(later.permit())).await;
+        together(&[&one], &[1]).await;
+        drop(thief);
+        // With a state folder that knows nothing.
+        let _thief = fleet.join(33, &earlier).await;
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        together(&[&one], &[1]).await;
+    });
+}
+
+#[test]
 fn pub_80_a_later_certificate_of_the_same_key_takes_the_place_of_the_one_before() {
     run(
         "membership::pub_80_a_later_certificate_of_the_same_key_takes_the_place_of_the_one_before",

@@ -231,6 +231,11 @@ impl<P: Papers> Discovery<P> {
         self.known.words()
     }
 
+    /// Whether this certificate ([`Papers::holder`]) is out.
+    pub fn excludes(&self, holder: &Digest) -> bool {
+        self.known.excludes(holder)
+    }
+
     /// Whether this certificate ([`Papers::holder`]) is out, and no agreement lists it that counts
     /// here or still may.
     pub fn is_without(&self, holder: &Digest) -> bool {
