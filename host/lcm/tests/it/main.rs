@@ -5,6 +5,7 @@ mod alone;
 mod bursts;
 mod heard;
 mod membership;
+mod renewals;
 mod sealed;
 mod stays;
 mod talk;

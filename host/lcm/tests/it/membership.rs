@@ -18,7 +18,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-fn random() -> OsEntropy {
+pub(crate) fn random() -> OsEntropy {
     OsEntropy::new().unwrap()
 }
 
@@ -26,7 +26,7 @@ fn now() -> UnixTime {
     UnixTime(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs())
 }
 
-fn channel(name: &str) -> Channel {
+pub(crate) fn channel(name: &str) -> Channel {
     Channel::new(name).unwrap()
 }
 
@@ -54,7 +54,7 @@ impl Fleet {
     }
 
     /// A certificate for this key whose term began so many seconds ago.
-    fn certify(&self, number: u16, names: &[&str], key: SigningKey, ago: u64) -> Certificates {
+    pub(crate) fn certify(&self, number: u16, names: &[&str], key: SigningKey, ago: u64) -> Certificates {
         let (mut entropy, sender) = (random(), SenderId::new(number).unwrap());
         let group = Domain::group(self.address.group.into()).unwrap();
         let mut rights = BTreeSet::from([Right { domain: group, sender }]);
@@ -80,7 +80,7 @@ impl Fleet {
         Membership::join(self.address, certificates.clone(), options).await.unwrap()
     }
 
-    fn exclusion(&self, permit: &Permit) -> bytes::Bytes {
+    pub(crate) fn exclusion(&self, permit: &Permit) -> bytes::Bytes {
         exclude(self.issuer.key(), permit.holder())
     }
 }
@@ -92,7 +92,7 @@ impl Drop for Fleet {
 }
 
 /// Until all of them share their keys with exactly `members`.
-async fn together(all: &[&Membership], members: &[u16]) {
+pub(crate) async fn together(all: &[&Membership], members: &[u16]) {
     let members: BTreeSet<u16> = members.iter().copied().collect();
     let one = |membership: &&Membership| {
         membership
@@ -215,111 +215,6 @@ fn pub_46_whoever_is_excluded_is_deaf_and_unheard_with_the_next_key() {
         );
         together(&[&one, &two, &four], &[1, 2, 4]).await;
     });
-}
-
-#[test]
-fn pub_46_whoever_is_excluded_is_in_no_domain_that_a_renewal_adds() {
-    run("membership::pub_46_whoever_is_excluded_is_in_no_domain_that_a_renewal_adds", async || {
-        let fleet = Fleet::new(17_698);
-        let keys: Vec<_> = (0..3).map(|_| SigningKey::generate(&mut random())).collect();
-        let papers = |place: usize, names: &[&str], ago| {
-            fleet.certify(u16::try_from(place).unwrap() + 1, names, keys[place].clone(), ago)
-        };
-        let thief = papers(2, &["POSE", "CAM"], 50);
-        let one = fleet.join(1, &papers(0, &["POSE"], 50)).await;
-        let two = fleet.join(2, &papers(1, &["POSE"], 50)).await;
-        together(&[&one, &two], &[1, 2]).await;
-        one.exclude(fleet.exclusion(thief.permit())).await;
-        let certificate = |papers: &Certificates| bytes::Bytes::copy_from_slice(papers.certificate());
-        assert!(one.renew(certificate(&papers(0, &["POSE", "CAM"], 20))).await);
-        assert!(two.renew(certificate(&papers(1, &["POSE", "CAM"], 20))).await);
-        let _three = fleet.join(3, &thief).await;
-        together(&[&one, &two], &[1, 2]).await;
-        tokio::time::sleep(Duration::from_secs(3)).await;
-        together(&[&one, &two], &[1, 2]).await;
-    });
-}
-
-#[test]
-fn pub_80_whoever_is_excluded_does_not_go_back_to_an_earlier_certificate() {
-    run("membership::pub_80_whoever_is_excluded_does_not_go_back_to_an_earlier_certificate", async || {
-        let fleet = Fleet::new(17_699);
-        let key = SigningKey::generate(&mut random());
-        let [earlier, later] = [50, 20].map(|ago| fleet.certify(3, &["POSE"], key.clone(), ago));
-        let one = fleet.join(1, &fleet.certificates(1, &["POSE"])).await;
-        let thief = fleet.join(3, &later).await;
-        together(&[&one, &thief], &[1, 3]).await;
-        one.exclude(fleet.exclusion(later.permit())).await;
-        together(&[&one], &[1]).await;
-        drop(thief);
-        // With a state folder that knows nothing.
-        let _thief = fleet.join(33, &earlier).await;
-        tokio::time::sleep(Duration::from_secs(3)).await;
-        together(&[&one], &[1]).await;
-    });
-}
-
-#[test]
-fn pub_80_a_later_certificate_of_the_same_key_takes_the_place_of_the_one_before() {
-    run(
-        "membership::pub_80_a_later_certificate_of_the_same_key_takes_the_place_of_the_one_before",
-        async || {
-            let fleet = Fleet::new(17_697);
-            let keys: Vec<_> = (0..4).map(|_| SigningKey::generate(&mut random())).collect();
-            let papers = |place: usize, names: &[&str], ago| {
-                fleet.certify(u16::try_from(place).unwrap() + 1, names, keys[place].clone(), ago)
-            };
-            let one = fleet.join(1, &papers(0, &["POSE", "SCAN"], 50)).await;
-            let two = fleet.join(2, &papers(1, &["POSE", "SCAN"], 50)).await;
-            let three = fleet.join(3, &papers(2, &["POSE"], 50)).await;
-            let first = [1, 2];
-            let of = |membership: &Membership, name: &str| {
-                let keyed = membership.keyed();
-                let key = keyed.iter().find(|keyed| keyed.domain.channel() == Some(&channel(name)));
-                key.map(|keyed| keyed.members.iter().map(|sender| sender.get()).collect::<Vec<_>>())
-            };
-            let until = async |holds: &dyn Fn() -> bool| {
-                let wait = async {
-                    while !holds() {
-                        tokio::time::sleep(Duration::from_millis(5)).await;
-                    }
-                };
-                tokio::time::timeout(Duration::from_secs(30), wait).await.unwrap();
-            };
-            until(&|| of(&one, "POSE").unwrap() == [1, 2, 3] && of(&one, "SCAN").unwrap() == first).await;
-            // Not another's, and not an earlier one of its own.
-            let certificate = |papers: &Certificates| bytes::Bytes::copy_from_slice(papers.certificate());
-            assert!(!three.renew(certificate(&papers(3, &["POSE", "SCAN"], 20))).await);
-            assert!(!three.renew(certificate(&papers(2, &["POSE", "SCAN"], 55))).await);
-            let other_number = fleet.certify(9, &["POSE"], keys[2].clone(), 20);
-            assert!(!three.renew(certificate(&other_number)).await);
-            // While all run: one more channel for it, and one less.
-            assert!(three.renew(certificate(&papers(2, &["SCAN"], 20))).await);
-            until(&|| of(&three, "SCAN").is_some_and(|all| all == [1, 2, 3])).await;
-            until(&|| of(&one, "SCAN").unwrap() == [1, 2, 3] && of(&two, "SCAN").unwrap() == [1, 2, 3]).await;
-            assert_eq!(of(&three, "POSE"), None);
-            until(&|| of(&one, "POSE").unwrap() == first).await;
-            tokio::time::sleep(Duration::from_millis(100)).await;
-            let mut hears = all(three.bus());
-            one.bus().publish(channel("SCAN"), b"seen").await.unwrap();
-            assert_eq!(next(&mut hears).await.payload, b"seen"[..]);
-            assert!(three.bus().publish(channel("POSE"), b"not its any more").await.is_err());
-            // With an earlier certificate it does not come back where a later one is known, and nobody
-            // calls that a mistake of the root's.
-            drop(three);
-            tokio::time::sleep(Duration::from_millis(10)).await;
-            let again = fleet.join(3, &papers(2, &["SCAN"], 40)).await;
-            tokio::time::sleep(Duration::from_secs(2)).await;
-            assert!(of(&again, "SCAN").unwrap().iter().all(|member| *member == 3), "it is alone");
-            assert!(one.keyed().iter().all(|keyed| keyed.duplicate.is_none()));
-            // With another key it does not come in place of the one that has the number.
-            let thief = fleet.certify(2, &["POSE"], keys[3].clone(), 10);
-            let thief = fleet.join(12, &thief).await;
-            until(&|| one.keyed().iter().any(|keyed| keyed.duplicate.is_some())).await;
-            assert!(of(&thief, "POSE").unwrap().iter().all(|member| *member == 2), "it is alone");
-            assert_eq!(of(&one, "POSE").unwrap(), first);
-        },
-    );
 }
 
 #[derive(der::Sequence)]
