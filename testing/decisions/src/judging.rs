@@ -152,11 +152,14 @@ impl Node {
 
     /// Nothing in it has run out, or been taken back, for more than a minute.
     fn check_counting(&self, decision: &Decision, clock: UnixTime, seconds: u64) -> Result<(), Fault> {
-        let (effects, holds) = (&self.watch.effects, &self.watch.holds);
+        let holds = &self.watch.holds;
+        // Of sharings that exclude each other one alone is ready, and every one may be approved.
+        let approved_now = self.now(seconds).map(|time| self.set().approved(self.state(), time));
+        let approved_now = approved_now.unwrap_or_default();
         for approved in &decision.effects {
             let name = approved.effect.subject().digest;
             let ready =
-                effects.iter().any(|one| one.effect == approved.effect) || self.was_ready(&name, seconds);
+                approved_now.iter().any(|one| one.effect == approved.effect) || self.was_ready(&name, seconds);
             if !ready && let Some(over) = approved.approvals().find(|yes| self.is_over(yes, clock)) {
                 return Err(format!("{} judged an effect with {over:?}, which is over", self.me));
             }
