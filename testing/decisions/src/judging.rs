@@ -158,8 +158,8 @@ impl Node {
         let approved_now = approved_now.unwrap_or_default();
         for approved in &decision.effects {
             let name = approved.effect.subject().digest;
-            let ready =
-                approved_now.iter().any(|one| one.effect == approved.effect) || self.was_ready(&name, seconds);
+            let ready = approved_now.iter().any(|one| one.effect == approved.effect)
+                || self.was_ready(&name, seconds);
             if !ready && let Some(over) = approved.approvals().find(|yes| self.is_over(yes, clock)) {
                 return Err(format!("{} judged an effect with {over:?}, which is over", self.me));
             }
