@@ -14,7 +14,7 @@ pub use folkmoot_lcm::*;
 
 use bytes::Bytes;
 use folkmoot_base::{Digest, MemberId, UnixTime, digest};
-use folkmoot_pubsub::discovery::{Papers, Standing};
+use folkmoot_pubsub::discovery::{Exclusion, Papers, Standing};
 use folkmoot_pubsub::secured::{Credentials, Domain, Grants, Right, SenderId};
 use folkmoot_runtime::{MemberHandle, RuntimeError as Error};
 use folkmoot_signing::plain::{Signature, SigningKey, VerifyingKey};
@@ -229,9 +229,10 @@ impl Papers for RosterPapers {
         key.is_some_and(|(key, signature)| key.verify_raw(message, &signature).is_ok())
     }
 
-    fn judge_exclusion(&self, _: &[u8], statement: &[u8]) -> Option<Digest> {
+    fn judge_exclusion(&self, _: &[u8], statement: &[u8]) -> Option<Exclusion> {
         let claim = Claim::read(statement)?;
-        self.known().is_over(&claim).then(|| self.holder(statement))
+        let out = Exclusion { holder: self.holder(statement), until: None };
+        self.known().is_over(&claim).then_some(out)
     }
 }
 

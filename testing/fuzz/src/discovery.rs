@@ -1,9 +1,9 @@
 //! The messages of discovery, and a machine that hears whatever there is.
 
 use folkmoot_base::codec::encode;
-use folkmoot_base::{Digest, Entropy, Instant, UnixTime, digest};
+use folkmoot_base::{Entropy, Instant, UnixTime, digest};
 use folkmoot_pubsub::discovery::message::Signed;
-use folkmoot_pubsub::discovery::{Discovery, Input, Output, Papers, Settings, Standing};
+use folkmoot_pubsub::discovery::{Discovery, Exclusion, Input, Output, Papers, Settings, Standing};
 use std::time::Duration;
 
 const DOMAIN: &[u8] = b"239.255.76.67:7667";
@@ -29,8 +29,8 @@ impl Papers for Gullible {
         true
     }
 
-    fn judge_exclusion(&self, _: &[u8], statement: &[u8]) -> Option<Digest> {
-        Some(digest(&[statement]))
+    fn judge_exclusion(&self, _: &[u8], statement: &[u8]) -> Option<Exclusion> {
+        Some(Exclusion { holder: digest(&[statement]), until: None })
     }
 }
 

@@ -14,8 +14,10 @@ use crate::args::certify::Exclude;
 use crate::exit::{Exit, Failure};
 use crate::show::{data, many_of, visible};
 use bytes::Bytes;
+use folkmoot::tools::wall_clock;
 use folkmoot_base::hex;
 use folkmoot_pubsub::Address;
+use folkmoot_pubsub::discovery::is_long_over;
 use folkmoot_pubsub::secured::{Claim, SenderId};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -30,6 +32,11 @@ pub(super) struct Struck {
 }
 
 impl Struck {
+    /// Whether it ended so long ago that no member takes it or says anything about it (PUB-71).
+    fn is_over(&self) -> bool {
+        is_long_over(*self.claim.term.end(), wall_clock())
+    }
+
     /// Whether all groups of the certificate are among these.
     pub(super) fn is_told_in(&self, all: &[Address]) -> bool {
         groups(&self.claim).all(|group| all.iter().any(|address| address.group == group))
@@ -85,7 +92,7 @@ fn strike_holder(root: &RootFolder, file: &Path, command: &Exclude) -> Result<Ve
     if let (Some(out), [one]) = (&command.out, all.as_slice()) {
         create(out, &one.statement)?;
     }
-    Ok(all)
+    open(all)
 }
 
 /// Signs that the certificate in this file is out, and enters it.
@@ -102,11 +109,21 @@ fn strike(root: &RootFolder, certificate: &Path) -> Result<Struck, Failure> {
     Ok(Struck { claim, sender, statement, file })
 }
 
-/// All that were excluded before.
+/// All that were excluded before, but for those whose end makes that needless.
 fn all(root: &RootFolder) -> Result<Vec<Struck>, Failure> {
     let struck: Vec<_> = root.excluded()?.iter().map(|file| strike(root, file)).collect::<Result<_, _>>()?;
     if struck.is_empty() {
         return Err(Failure::new(Exit::No, "no certificate of this root was excluded yet"));
+    }
+    open(struck)
+}
+
+/// Those of these certificates that a member may still take.
+fn open(mut struck: Vec<Struck>) -> Result<Vec<Struck>, Failure> {
+    struck.retain(|one| !one.is_over());
+    if struck.is_empty() {
+        let text = "the certificate ended more than an hour ago: no member takes it, and there is nothing to tell them";
+        return Err(Failure::new(Exit::No, text));
     }
     Ok(struck)
 }

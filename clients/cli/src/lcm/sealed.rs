@@ -185,7 +185,7 @@ fn counted_in(root: &Root, own: &Permit, folder: &Path) -> Result<(), Failure> {
                 let text = format!("{path} is no exclusion by the root of this folder. Move it away");
                 return Err(Failure::new(Exit::Configuration, text));
             }
-            Some(holder) if holder == *own.holder() => {
+            Some(out) if out.holder == *own.holder() => {
                 let text = format!(
                     "this certificate is excluded, says {path}. Get a new one from whoever has the root"
                 );

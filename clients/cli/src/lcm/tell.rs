@@ -68,7 +68,8 @@ impl Group {
         let mut out = BTreeSet::new();
         for file in root.excluded()? {
             let statement = root.issuer.exclude(&read_certificate(&file)?);
-            out.extend(statement.ok().and_then(|statement| judge.excluded(&statement)));
+            let statement = statement.ok().and_then(|statement| judge.excluded(&statement));
+            out.extend(statement.map(|out| out.holder));
         }
         let whole = struck.iter().map(|one| one.is_told_in(all)).collect();
         let confirmed = vec![BTreeMap::new(); struck.len()];
@@ -233,7 +234,8 @@ mod tests {
         let issuer = Issuer::new("root", SigningKey::generate(&mut entropy), &term, &mut entropy).unwrap();
         let domain = Domain::group(address.group.into()).unwrap();
         let [arm, thief] = [1, 2].map(|number| certificates(&issuer, domain, number));
-        let statement = folkmoot_pubsub::secured::exclude(issuer.key(), thief.permit().holder());
+        let statement =
+            folkmoot_pubsub::secured::exclude(issuer.key(), thief.permit().holder(), thief.permit().ends());
         let question = Question::new(statement, &mut entropy);
         let (members, confirmed) = (BTreeMap::new(), vec![BTreeMap::new()]);
         let out = BTreeSet::from([*thief.permit().holder()]);

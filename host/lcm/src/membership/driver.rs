@@ -35,7 +35,7 @@ pub(super) enum Ask {
     Exclude(Bytes),
     LookAgain,
     /// A certificate in place of the own one; whether it is.
-    Renew(Bytes, oneshot::Sender<bool>),
+    Renew(Bytes, oneshot::Sender<Option<Vec<Domain>>>),
     Leave(oneshot::Sender<()>),
 }
 
@@ -215,15 +215,14 @@ impl<C: Credentials + Clone> Driver<C> {
 
     /// PUB-80: takes another certificate of the same key and sender, and is in its domains from now
     /// on: it joins those anew that it was in before, and leaves those that it is not for.
-    async fn renew(&mut self, certificate: &[u8]) -> bool {
-        let Some(first) = self.seats.first() else { return false };
+    /// Says which of them it has no key for, because their states cannot be used.
+    async fn renew(&mut self, certificate: &[u8]) -> Option<Vec<Domain>> {
+        let first = self.seats.first()?;
         let (group, sender) = (first.domain.of_group(), first.sender);
-        let Some(credentials) = first.renewed(certificate) else { return false };
+        let credentials = first.renewed(certificate)?;
         let mut rights = credentials.rights();
         rights.retain(|right| right.domain.of_group() == group);
-        if rights.first().is_none_or(|right| right.sender != sender) {
-            return false;
-        }
+        rights.first().filter(|right| right.sender == sender)?;
         let (now, time) = (self.bus.now(), wall_clock());
         for place in 0..self.seats.len() {
             let Some(seat) = self.seats.get_mut(place) else { break };
@@ -235,12 +234,12 @@ impl<C: Credentials + Clone> Driver<C> {
             self.write(place).await;
         }
         self.drain().await;
-        self.settle(&rights, credentials).await;
+        let damaged = self.settle(&rights, credentials).await;
         for seat in &mut self.seats {
             seat.begin(now, time, &mut self.entropy);
         }
         self.spread_exclusions();
-        true
+        Some(damaged)
     }
 
     async fn expect(&mut self, domain: &Domain, there: bool) {
@@ -260,8 +259,9 @@ impl<C: Credentials + Clone> Driver<C> {
         }
     }
 
-    /// Has a seat for each of these rights, and no other one.
-    async fn settle(&mut self, rights: &[Right], credentials: C) {
+    /// Has a seat for each of these rights, and no other one; but for those whose states cannot be
+    /// used.
+    async fn settle(&mut self, rights: &[Right], credentials: C) -> Vec<Domain> {
         let stays = |seat: &Seat<C>| rights.iter().any(|right| right.domain == seat.domain);
         let gone: Vec<Domain> =
             self.seats.iter().filter(|seat| !stays(seat)).map(|seat| seat.domain).collect();
@@ -271,13 +271,15 @@ impl<C: Credentials + Clone> Driver<C> {
             self.expect(&right.domain, true).await;
         }
         let there: BTreeSet<Domain> = self.seats.iter().map(|seat| seat.domain).collect();
+        let mut damaged = Vec::new();
         for right in rights.iter().filter(|right| !there.contains(&right.domain)) {
             let stored = self.disk.state.read(&right.domain);
             let seat = stored.map(|stored| Seat::new(*right, credentials.clone(), &self.options, stored));
             match seat {
                 Ok(Ok(seat)) => self.seats.push(seat),
                 other => {
-                    tracing::error!(domain = %right.domain, damaged = other.is_ok(), "its state cannot be used")
+                    tracing::error!(domain = %right.domain, damaged = other.is_ok(), "its state cannot be used");
+                    damaged.push(right.domain);
                 }
             }
         }
@@ -285,13 +287,14 @@ impl<C: Credentials + Clone> Driver<C> {
             self.expect(&domain, false).await;
         }
         wants(&self.backlog, &self.seats);
+        damaged
     }
 
     /// Carries a statement out; whom it excludes, if the root has made it.
     fn take_exclusion(&mut self, statement: &[u8]) -> Option<Digest> {
         let now = self.bus.now();
         let Self { seats, entropy, .. } = self;
-        let holder = seats.first_mut()?.machine().papers().judge_exclusion(&[], statement)?;
+        let holder = seats.first_mut()?.machine().papers().judge_exclusion(&[], statement)?.holder;
         for seat in seats.iter_mut() {
             // Each judges it anew, which many known ones would make slow at the start.
             if !seat.machine().excludes(&holder) {
@@ -395,8 +398,11 @@ impl<C: Credentials + Clone> Driver<C> {
                 let Some(key) = seat.key(&epoch) else {
                     return tracing::error!(%domain, "the key that was agreed upon cannot be used");
                 };
-                if let Err(error) = self.bus.install(key, Cause::Joined).await {
-                    tracing::error!(%domain, %error, "the key that was agreed upon is not taken");
+                match self.bus.install(key, Cause::Joined).await {
+                    Ok(()) => seat.took(&epoch),
+                    Err(error) => {
+                        tracing::error!(%domain, %error, "the key that was agreed upon is not taken");
+                    }
                 }
             }
             Output::Event(event) => seat.note(event),

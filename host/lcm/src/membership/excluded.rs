@@ -17,14 +17,15 @@ use std::path::{Path, PathBuf};
 
 /// How the name of such a file ends.
 pub const EXCLUSION_FILE_END: &str = "statement";
-/// Most files that are read: a member keeps no more exclusions than that.
-const FILES_MAX: usize = 2 * PROOFS_MAX;
+/// Most files that are read. A member keeps [`PROOFS_MAX`] exclusions; the others may be of
+/// certificates that ended long ago (PUB-71). They stay, since a clock can be wrong.
+const FILES_MAX: usize = 16 * PROOFS_MAX;
 
 /// What lies in this folder under the name of an exclusion, each with its file: what it says, or
 /// why it cannot be read. A folder that is not there has none.
 ///
 /// # Errors
-/// What the system says of the folder.
+/// What the system says of the folder, or that more lies there than is read.
 pub fn exclusions_in(folder: &Path) -> io::Result<Vec<(PathBuf, io::Result<Vec<u8>>)>> {
     let entries = match std::fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -32,7 +33,13 @@ pub fn exclusions_in(folder: &Path) -> io::Result<Vec<(PathBuf, io::Result<Vec<u
     };
     let paths = entries.filter_map(|entry| entry.ok().map(|entry| entry.path()));
     let named = paths.filter(|path| path.extension().is_some_and(|end| end == EXCLUSION_FILE_END));
-    let mut all: Vec<PathBuf> = named.take(FILES_MAX).collect();
+    let mut all: Vec<PathBuf> = named.take(FILES_MAX.saturating_add(1)).collect();
+    if all.len() > FILES_MAX {
+        let text = format!(
+            "more than {FILES_MAX} exclusions lie there. Move those away whose certificates have ended"
+        );
+        return Err(io::Error::new(io::ErrorKind::QuotaExceeded, text));
+    }
     all.sort();
     Ok(all.into_iter().map(|path| (path.clone(), read(&path))).collect())
 }

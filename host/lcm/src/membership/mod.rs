@@ -222,11 +222,13 @@ impl Membership {
     }
 
     /// Takes another certificate of the same key and sender in place of the own one: of a later
-    /// term, or for other channels. `false` if it is none: another key's, or of an earlier term.
-    /// The keys in use stay until the others have agreed on new ones with it.
-    pub async fn renew(&self, certificate: Bytes) -> bool {
+    /// term, or for other channels. `None` if it is none: another key's, or of an earlier term.
+    /// The keys in use stay until the others have agreed on new ones with it. Otherwise the domains
+    /// that have no keys here because what lies in the state folder for them cannot be used.
+    pub async fn renew(&self, certificate: Bytes) -> Option<Vec<Domain>> {
         let (done, told) = oneshot::channel();
-        self.asks.send(Ask::Renew(certificate, done)).await.is_ok() && told.await.unwrap_or(false)
+        self.asks.send(Ask::Renew(certificate, done)).await.ok()?;
+        told.await.ok().flatten()
     }
 
     /// Looks at everybody's papers again, because what they are judged by has changed: whoever has

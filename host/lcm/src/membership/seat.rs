@@ -127,12 +127,7 @@ impl<C: Credentials + Clone> Seat<C> {
     }
 
     /// The key of an epoch, to be installed.
-    pub(super) fn key(&mut self, epoch: &Epoch) -> Option<DomainKey> {
-        let numbers = epoch.members.iter().filter_map(|uid| SenderId::new(*uid));
-        // By rank they are in the order in which they came.
-        self.keyed.members = numbers.collect::<BTreeSet<_>>().into_iter().collect();
-        self.certificates.clone_from(&epoch.certificates);
-        self.keyed.number = NonZeroU64::new(epoch.number);
+    pub(super) fn key(&self, epoch: &Epoch) -> Option<DomainKey> {
         let material = Material::derive(self.suite, &self.domain, epoch.key.expose());
         let member = |(uid, certificate): (&u16, &Bytes)| {
             let key = self.machine.papers().key_of(certificate);
@@ -141,6 +136,15 @@ impl<C: Credentials + Clone> Seat<C> {
         let members = epoch.members.iter().zip(&epoch.certificates).filter_map(member);
         let key = DomainKey::new(Mode::Own, self.domain, &material, members)?;
         if self.domain.is_of_names() { Some(key) } else { key.with_signing(self.signing) }
+    }
+
+    /// The key of this epoch is the one that is used.
+    pub(super) fn took(&mut self, epoch: &Epoch) {
+        let numbers = epoch.members.iter().filter_map(|uid| SenderId::new(*uid));
+        // By rank they are in the order in which they came.
+        self.keyed.members = numbers.collect::<BTreeSet<_>>().into_iter().collect();
+        self.certificates.clone_from(&epoch.certificates);
+        self.keyed.number = NonZeroU64::new(epoch.number);
     }
 
     /// The statements against those who have the key and may not any more.

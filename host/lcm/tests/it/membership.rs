@@ -64,7 +64,7 @@ impl Fleet {
         Certificates::new(self.issuer.certificate(), &made, key).unwrap()
     }
 
-    fn state(&self, number: u16) -> PathBuf {
+    pub(crate) fn state(&self, number: u16) -> PathBuf {
         self.folder.join(number.to_string())
     }
 
@@ -81,7 +81,7 @@ impl Fleet {
     }
 
     pub(crate) fn exclusion(&self, permit: &Permit) -> bytes::Bytes {
-        exclude(self.issuer.key(), permit.holder())
+        exclude(self.issuer.key(), permit.holder(), permit.ends())
     }
 }
 
@@ -246,7 +246,7 @@ async fn comes_back(port: u16, danger: Option<Danger>) -> bool {
     let three = fleet.join(3, &papers[2]).await;
     together(&[&one, &two, &three], &[1, 2, 3]).await;
     let holder = lax(&papers[0]).holder(papers[2].certificate());
-    one.exclude(exclude(fleet.issuer.key(), &holder)).await;
+    one.exclude(exclude(fleet.issuer.key(), &holder, papers[2].permit().ends())).await;
     together(&[&one, &two], &[1, 2]).await;
     drop(three);
     let other = written_otherwise(papers[2].certificate());

@@ -4,9 +4,10 @@ use crate::heard::{all, next};
 use crate::membership::{Fleet, channel, random, together};
 use crate::run;
 use core::time::Duration;
+use folkmoot_base::hex;
 use folkmoot_lcm::Membership;
-use folkmoot_pubsub::discovery::Papers as _;
-use folkmoot_pubsub::secured::Certificates;
+use folkmoot_pubsub::discovery::{Papers as _, message::tag};
+use folkmoot_pubsub::secured::{Certificates, Domain};
 use folkmoot_signing::plain::SigningKey;
 
 #[test]
@@ -23,8 +24,8 @@ fn pub_46_whoever_is_excluded_is_in_no_domain_that_a_renewal_adds() {
         together(&[&one, &two], &[1, 2]).await;
         one.exclude(fleet.exclusion(thief.permit())).await;
         let certificate = |papers: &Certificates| bytes::Bytes::copy_from_slice(papers.certificate());
-        assert!(one.renew(certificate(&papers(0, &["POSE", "CAM"], 20))).await);
-        assert!(two.renew(certificate(&papers(1, &["POSE", "CAM"], 20))).await);
+        assert_eq!(one.renew(certificate(&papers(0, &["POSE", "CAM"], 20))).await, Some(Vec::new()));
+        assert_eq!(two.renew(certificate(&papers(1, &["POSE", "CAM"], 20))).await, Some(Vec::new()));
         let _three = fleet.join(3, &thief).await;
         together(&[&one, &two], &[1, 2]).await;
         tokio::time::sleep(Duration::from_secs(3)).await;
@@ -81,12 +82,19 @@ fn pub_80_a_later_certificate_of_the_same_key_takes_the_place_of_the_one_before(
             until(&|| of(&one, "POSE").unwrap() == [1, 2, 3] && of(&one, "SCAN").unwrap() == first).await;
             // Not another's, and not an earlier one of its own.
             let certificate = |papers: &Certificates| bytes::Bytes::copy_from_slice(papers.certificate());
-            assert!(!three.renew(certificate(&papers(3, &["POSE", "SCAN"], 20))).await);
-            assert!(!three.renew(certificate(&papers(2, &["POSE", "SCAN"], 55))).await);
+            assert_eq!(three.renew(certificate(&papers(3, &["POSE", "SCAN"], 20))).await, None);
+            assert_eq!(three.renew(certificate(&papers(2, &["POSE", "SCAN"], 55))).await, None);
             let other_number = fleet.certify(9, &["POSE"], keys[2].clone(), 20);
-            assert!(!three.renew(certificate(&other_number)).await);
+            assert_eq!(three.renew(certificate(&other_number)).await, None);
+            // What its disk has for another channel is no state.
+            let group = Domain::group(fleet.address.group.into()).unwrap();
+            let cam = group.with_channel(channel("CAM"));
+            let name = hex(&tag(cam.to_string().as_bytes()));
+            std::fs::write(fleet.state(3).join(name).with_extension("counters"), b"damaged").unwrap();
+            let renewed = three.renew(certificate(&papers(2, &["POSE", "CAM"], 30))).await;
+            assert_eq!(renewed, Some(vec![cam]), "it says so");
             // While all run: one more channel for it, and one less.
-            assert!(three.renew(certificate(&papers(2, &["SCAN"], 20))).await);
+            assert_eq!(three.renew(certificate(&papers(2, &["SCAN"], 20))).await, Some(Vec::new()));
             until(&|| of(&three, "SCAN").is_some_and(|all| all == [1, 2, 3])).await;
             until(&|| of(&one, "SCAN").unwrap() == [1, 2, 3] && of(&two, "SCAN").unwrap() == [1, 2, 3]).await;
             assert_eq!(of(&three, "POSE"), None);

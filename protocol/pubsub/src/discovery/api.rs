@@ -27,8 +27,33 @@ pub trait Papers {
     fn renewal(&self, _certificate: &[u8]) -> Option<Renewal> {
         None
     }
-    /// Whom ([`Self::holder`]) `statement` excludes, if whoever may say so said it.
-    fn judge_exclusion(&self, domain: &[u8], statement: &[u8]) -> Option<Digest>;
+    /// What `statement` excludes, if whoever may say so said it.
+    fn judge_exclusion(&self, domain: &[u8], statement: &[u8]) -> Option<Exclusion>;
+}
+
+/// How many seconds after the end of a certificate nothing more is known of it, for clocks that are
+/// late (PUB-71).
+const ENDED_SECONDS: u64 = 3_600;
+
+/// Whether this ended so long ago that nobody takes it any more (PUB-71).
+pub fn is_long_over(until: UnixTime, wall: UnixTime) -> bool {
+    until.0.saturating_add(ENDED_SECONDS) <= wall.0
+}
+
+/// Who is out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Exclusion {
+    /// Whom ([`Papers::holder`]) it names.
+    pub holder: Digest,
+    /// When that certificate ends, if the statement says so.
+    pub until: Option<UnixTime>,
+}
+
+impl Exclusion {
+    /// Whether nobody needs it any more: the certificate ended an hour ago (PUB-71).
+    pub fn is_over(&self, wall: UnixTime) -> bool {
+        self.until.is_some_and(|until| is_long_over(until, wall))
+    }
 }
 
 /// Of the certificates of one key the one that begins last counts (PUB-80).

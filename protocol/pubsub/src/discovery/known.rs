@@ -1,16 +1,13 @@
 //! Who was heard, and who is out. What is known here only grows, so that all nodes come to judge
 //! candidates alike.
 
-use super::api::{Renewal, Standing};
+use super::api::{Exclusion, Renewal, is_long_over};
 use super::memory::{Against, REMEMBERED_MAX, Remembered};
 use super::message::{KINDS, Named, PROOFS_MAX, Proof};
 use super::sets::Entry;
 use crate::base::{Blob, Digest, Instant, UnixTime};
 use bytes::Bytes;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// What has ended so many seconds ago is forgotten, on everybody's clock.
-const ENDED_SECONDS: u64 = 3_600;
 
 /// One id.
 #[derive(Debug)]
@@ -247,16 +244,16 @@ impl Known {
         self.proofs.contains_key(&entry.holder)
     }
 
-    /// PUB-53: keeps a proof that was checked.
-    pub(crate) fn exclude(&mut self, holder: Digest, standing: Option<Standing>, proof: Proof) -> Kept {
+    /// PUB-53: keeps a proof that was checked. It may say whose number that was.
+    pub(crate) fn exclude(&mut self, out: Exclusion, uid: Option<u16>, proof: Proof) -> Kept {
+        let holder = out.holder;
         let new = !self.proofs.contains_key(&holder);
         if new && self.proofs.len() >= PROOFS_MAX {
             return Kept::Full;
         }
         let peer = self.peers.iter().find(|(_, peer)| peer.holder == holder);
-        let uid = standing.map(|standing| standing.uid).or(peer.map(|(uid, _)| *uid));
-        let until = standing.map_or_else(|| peer.and_then(|(_, peer)| peer.until), |standing| standing.until);
-        let until = until.map(|until| until.0);
+        let uid = uid.or(peer.map(|(uid, _)| *uid));
+        let until = out.until.or(peer.and_then(|(_, peer)| peer.until)).map(|until| until.0);
         let join = peer.and_then(|(_, peer)| peer.join.as_ref()).filter(|join| join.holder == holder);
         let proof = with_certificate(proof, join.map(|join| &join.certificate));
         let against =
@@ -283,8 +280,7 @@ impl Known {
 
     /// PUB-71: forgets those whose certificates ended long ago. Nobody takes these any more.
     pub(crate) fn forget(&mut self, wall: UnixTime) {
-        let lasts =
-            |until: Option<u64>| until.is_none_or(|until| until.saturating_add(ENDED_SECONDS) > wall.0);
+        let lasts = |until: Option<u64>| until.is_none_or(|until| !is_long_over(UnixTime(until), wall));
         self.proofs.retain(|_, against| lasts(against.until));
         self.peers.retain(|_, peer| lasts(peer.until.map(|until| until.0)));
         self.leaves.retain(|uid, _| self.peers.contains_key(uid));

@@ -29,7 +29,9 @@ mod rounds;
 mod say;
 mod sets;
 
-pub use api::{Danger, Epoch, Event, Input, Output, Papers, Renewal, Settings, Standing, Times};
+pub use api::{
+    Danger, Epoch, Event, Exclusion, Input, Output, Papers, Renewal, Settings, Standing, Times, is_long_over,
+};
 pub use derive::{epoch_key, share_of};
 
 use crate::base::{DecodeError, Digest, Entropy, Instant, Secret, UnixTime};

@@ -1,13 +1,13 @@
 //! What comes: whose it is, whether it is new, and who is out.
 
 use super::Discovery;
-use super::api::{Danger, Event, Output, Papers, Standing};
+use super::api::{Danger, Event, Exclusion, Output, Papers};
 use super::known::{Kept, Learned};
 use super::message::{Body, CERTIFICATE_BYTES_MAX, KINDS, LABEL, LEFT_LABEL, Left, Named, Notice, Proof};
 use super::message::{Said, Signed, covered};
 use super::sets::{Entry, Joined};
 use crate::base::codec::decode;
-use crate::base::{Digest, Entropy, Instant, UnixTime, digest};
+use crate::base::{Entropy, Instant, UnixTime, digest};
 use bytes::Bytes;
 use std::sync::Arc;
 
@@ -265,26 +265,28 @@ impl<P: Papers> Discovery<P> {
         }
         match &proof {
             Proof::Excluded(statement) if statement.0.len() <= CERTIFICATE_BYTES_MAX => {
-                let holder = self.papers.judge_exclusion(&self.settings.domain, &statement.0);
-                holder.is_some_and(|holder| self.drop_holder(holder, None, proof))
+                let out = self.excluded(&statement.0);
+                out.is_some_and(|out| self.drop_holder(out, None, proof))
             }
             Proof::Named(Named { statement, certificate })
                 if statement.0.len() <= CERTIFICATE_BYTES_MAX
                     && certificate.0.len() <= CERTIFICATE_BYTES_MAX =>
             {
-                let holder = self.papers.judge_exclusion(&self.settings.domain, &statement.0);
-                let holder = holder.filter(|holder| *holder == self.papers.holder(&certificate.0));
+                let out = self.excluded(&statement.0);
+                let out = out.filter(|out| out.holder == self.papers.holder(&certificate.0));
                 let standing = self.papers.judge(&self.settings.domain, &certificate.0, self.wall);
-                let both = holder.zip(standing);
-                both.is_some_and(|(holder, standing)| self.drop_holder(holder, Some(standing), proof))
+                out.zip(standing).is_some_and(|(out, standing)| {
+                    let until = out.until.or(standing.until);
+                    self.drop_holder(Exclusion { until, ..out }, Some(standing.uid), proof)
+                })
             }
             Proof::Expired(certificate) if certificate.0.len() <= CERTIFICATE_BYTES_MAX => {
                 let standing = self.papers.judge(&self.settings.domain, &certificate.0, self.wall);
                 let until = standing.as_ref().and_then(|standing| standing.until);
                 let now = self.wall.map(|wall| UnixTime(wall.0.saturating_add(SKEW_SECONDS)));
                 let ended = until.zip(now).is_some_and(|(until, now)| until <= now);
-                let holder = self.papers.holder(&certificate.0);
-                ended && self.drop_holder(holder, standing, proof)
+                let out = Exclusion { holder: self.papers.holder(&certificate.0), until };
+                ended && self.drop_holder(out, standing.map(|standing| standing.uid), proof)
             }
             Proof::Left(signed) => match self.leaver(signed) {
                 Some(left) => {
@@ -309,9 +311,16 @@ impl<P: Papers> Discovery<P> {
         }
     }
 
-    fn drop_holder(&mut self, holder: Digest, standing: Option<Standing>, proof: Proof) -> bool {
-        let uid = self.known.uid_of(&holder);
-        let kept = self.known.exclude(holder, standing, proof);
+    /// What a statement excludes, if anybody needs that still.
+    fn excluded(&self, statement: &[u8]) -> Option<Exclusion> {
+        let out = self.papers.judge_exclusion(&self.settings.domain, statement)?;
+        let over = self.wall.is_some_and(|wall| out.is_over(wall)) && !self.is(Danger::NeverForgets);
+        (!over).then_some(out)
+    }
+
+    fn drop_holder(&mut self, out: Exclusion, named: Option<u16>, proof: Proof) -> bool {
+        let uid = self.known.uid_of(&out.holder);
+        let kept = self.known.exclude(out, named, proof);
         if kept == Kept::Full {
             self.out.push_back(Output::Event(Event::Full));
         }
@@ -338,9 +347,9 @@ impl<P: Papers> Discovery<P> {
 
     /// The host excludes somebody.
     pub(super) fn exclude(&mut self, now: Instant, statement: &[u8], entropy: &mut dyn Entropy) {
-        let holder = self.papers.judge_exclusion(&self.settings.domain, statement);
+        let out = self.papers.judge_exclusion(&self.settings.domain, statement);
         if self.take_proof(Proof::Excluded(Bytes::copy_from_slice(statement).into())) {
-            self.notify(holder.and_then(|holder| self.known.proof_of(&holder)).into_iter().collect());
+            self.notify(out.and_then(|out| self.known.proof_of(&out.holder)).into_iter().collect());
             self.changed(now, entropy);
             self.hurry(now);
         }

@@ -134,7 +134,9 @@ impl<P: Papers> Discovery<P> {
         for proof in proofs {
             let kept = self.known.holder_of(proof);
             let holder = kept.or_else(|| match proof {
-                Proof::Excluded(said) => self.papers.judge_exclusion(&self.settings.domain, &said.0),
+                Proof::Excluded(said) => {
+                    self.papers.judge_exclusion(&self.settings.domain, &said.0).map(|out| out.holder)
+                }
                 Proof::Expired(certificate) => Some(self.papers.holder(&certificate.0)),
                 Proof::Named(said) => Some(self.papers.holder(&said.certificate.0)),
                 Proof::Left(_) | Proof::Heard(_) => None,

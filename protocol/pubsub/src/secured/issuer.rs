@@ -179,7 +179,7 @@ impl Issuer {
     /// [`PermitError`], if the root has not issued it.
     pub fn exclude(&self, certificate: &[u8]) -> Result<Bytes, PermitError> {
         let permit = self.root.permit_at_any_time(certificate)?;
-        Ok(exclude(&self.key, permit.holder()))
+        Ok(exclude(&self.key, permit.holder(), permit.ends()))
     }
 
     fn body(

@@ -2,22 +2,22 @@
 //! who is out.
 //!
 //! ```text
-//! exclusion = SHA-256 of what the certificate's signature is over 32 | signature of the root 64,
-//!             under "folkmoot lcm exclusion v1", over the SHA-256
+//! exclusion = SHA-256 of what the certificate's signature is over 32 | when the certificate ends 8 |
+//!             signature of the root 64, under "folkmoot lcm exclusion v2", over both
 //! ```
 //! An exclusion names a certificate, for all its domains and for good. Anybody may carry it, and
 //! said again it changes nothing. It does not name the bytes of the certificate: of the two ways to
 //! write an ECDSA signature both verify, and whoever is out would come back with the other.
 
 use super::{Danger, Domain, Permit, PermitError, Right, Root};
-use crate::discovery::{Papers, Renewal, Standing};
+use crate::discovery::{Exclusion, Papers, Renewal, Standing};
 use bytes::Bytes;
 use core::cell::RefCell;
 use folkmoot_base::{Digest, Mutant, UnixTime, digest};
 use folkmoot_signing::plain::{Signature, SigningKey, VerifyingKey};
 use std::collections::BTreeMap;
 
-const LABEL: &[u8] = b"folkmoot lcm exclusion v1";
+const LABEL: &[u8] = b"folkmoot lcm exclusion v2";
 /// How far a clock may be behind one that a term's beginning was read from.
 const SKEW_SECONDS: u64 = 5;
 /// Most certificates whose judgement is remembered.
@@ -185,22 +185,31 @@ impl Papers for Certificates {
         Some(Renewal { key, begins: permit.begins().0 })
     }
 
-    fn judge_exclusion(&self, _: &[u8], statement: &[u8]) -> Option<Digest> {
+    fn judge_exclusion(&self, _: &[u8], statement: &[u8]) -> Option<Exclusion> {
         self.root.excluded(statement)
     }
 }
 
+/// Bytes of what an exclusion says: whom it names, and when the certificate ends.
+const SAID: usize = 40;
+
 impl Root {
     /// Whom ([`Permit::holder`]) a statement excludes, if this root made it (PUB-46).
-    pub fn excluded(&self, statement: &[u8]) -> Option<Digest> {
-        let (holder, signature) = statement.split_first_chunk::<32>()?;
+    pub fn excluded(&self, statement: &[u8]) -> Option<Exclusion> {
+        let (said, signature) = statement.split_first_chunk::<SAID>()?;
         let signature = Signature::from_bytes(signature).ok()?;
-        let said = self.key().verify(LABEL, holder, &signature).is_ok();
-        (said || self.is(Danger::AnyIssuer)).then_some(*holder)
+        let signed = self.key().verify(LABEL, said, &signature).is_ok();
+        let (holder, until) = said.split_first_chunk::<32>()?;
+        let until = UnixTime(u64::from_be_bytes(*until.first_chunk()?));
+        let out = Exclusion { holder: *holder, until: Some(until) };
+        (signed || self.is(Danger::AnyIssuer)).then_some(out)
     }
 }
 
-/// The root's statement that whoever this is ([`Permit::holder`]) is out.
-pub fn exclude(root: &SigningKey, holder: &Digest) -> Bytes {
-    [&holder[..], &root.sign(LABEL, holder).to_bytes()].concat().into()
+/// The root's statement that whoever this is ([`Permit::holder`]) is out, and when the certificate
+/// ends.
+pub fn exclude(root: &SigningKey, holder: &Digest, ends: UnixTime) -> Bytes {
+    let said = [&holder[..], &ends.0.to_be_bytes()].concat();
+    let signature = root.sign(LABEL, &said).to_bytes();
+    [said, signature.to_vec()].concat().into()
 }

@@ -1,7 +1,7 @@
 //! Certificates and signatures of the simulator: digests under keys that the world knows.
 
 use folkmoot_base::{Digest, UnixTime, digest, hmac_sha256};
-use folkmoot_pubsub::discovery::{Papers, Standing};
+use folkmoot_pubsub::discovery::{Exclusion, Papers, Standing};
 
 /// One node's.
 #[derive(Debug, Clone)]
@@ -56,8 +56,9 @@ impl Papers for Toy {
         self.signature(certificate, message) == signature
     }
 
-    fn judge_exclusion(&self, _: &[u8], statement: &[u8]) -> Option<Digest> {
+    fn judge_exclusion(&self, _: &[u8], statement: &[u8]) -> Option<Exclusion> {
         let (holder, mark) = statement.split_first_chunk::<32>()?;
-        (hmac_sha256(&self.world, &[b"exclusion", holder]) == mark).then_some(*holder)
+        let out = Exclusion { holder: *holder, until: None };
+        (hmac_sha256(&self.world, &[b"exclusion", holder]) == mark).then_some(out)
     }
 }

@@ -3,6 +3,7 @@
 
 use super::{Sealed, Warning};
 use crate::lcm::papers::{CERTIFICATE, read_certificate};
+use crate::show::visible;
 use bytes::Bytes;
 use core::ops::RangeInclusive;
 use folkmoot::UnixTime;
@@ -86,13 +87,26 @@ impl Sealed {
             Err(error) => return Some(refused(error.to_string())),
         };
         let group = Domain::group(self.address.group.into()).ok()?;
-        if !self.membership.renew(Bytes::from(der)).await {
+        let Some(damaged) = self.membership.renew(Bytes::from(der)).await else {
             let why = "it is of another key or sender, or begins before the one that is used";
             return Some(refused(why.to_owned()));
-        }
+        };
         let rights = Rights::of(&permit, &group);
         let (what, ends) = (permit.ends().to_string(), permit.ends());
         *super::lock(&self.rights) = rights;
-        Some(Warning { event: "renewed", what, words: format!("{file} is used from now on, until {ends}") })
+        let words = format!("{file} is used from now on, until {ends}{}", without_keys(&damaged));
+        Some(Warning { event: "renewed", what, words })
     }
+}
+
+/// Where a new certificate does not help.
+fn without_keys(damaged: &[Domain]) -> String {
+    if damaged.is_empty() {
+        return String::new();
+    }
+    let all: Vec<String> = damaged.iter().map(|domain| visible(&domain.to_string())).collect();
+    format!(
+        ". But for {} what lies in the state folder cannot be read, so there are no keys for that. Start this program again, and it says which file that is",
+        all.join(", ")
+    )
 }

@@ -3,12 +3,13 @@
 
 use super::alone::alone;
 use super::fleet::{Bridge, Fleet, until};
-use super::papers::good;
+use super::papers::{good, refused};
 use super::{folkmoot, run};
 use folkmoot::UnixTime;
 use folkmoot::tools::{OsEntropy, wall_clock};
 use folkmoot_identity::{certificate_from_pem, certificate_pem, key_from_pem};
 use folkmoot_pubsub::secured::{Claim, Issuer};
+use folkmoot_signing::plain::SigningKey;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -32,14 +33,28 @@ fn crashed(name: &str, test: u32) -> (Fleet, Bridge) {
     (fleet, rover)
 }
 
+fn der(fleet: &Fleet, file: &str) -> Vec<u8> {
+    certificate_from_pem(&fs::read_to_string(fleet.path().join(file)).unwrap()).unwrap()
+}
+
+fn root_key(fleet: &Fleet) -> SigningKey {
+    let pem = fs::read_to_string(fleet.path().join("root/root.key")).unwrap();
+    key_from_pem(&pem).unwrap().as_p256().unwrap().clone()
+}
+
+/// The same root key, whose certificate began so many seconds ago.
+fn older_root(fleet: &Fleet, seconds: u64) {
+    let (now, mut entropy) = (wall_clock().0, OsEntropy::new().unwrap());
+    let term = UnixTime(now - seconds)..=UnixTime(now + 100_000);
+    let issuer = Issuer::new("root", root_key(fleet), &term, &mut entropy).unwrap();
+    fs::write(fleet.path().join("root/root.crt"), certificate_pem(issuer.certificate())).unwrap();
+}
+
 /// Gives a robot another certificate by the same root, with this term.
 fn term(fleet: &Fleet, robot: &str, begins: u64, ends: u64) {
-    let der =
-        |file: &str| certificate_from_pem(&fs::read_to_string(fleet.path().join(file)).unwrap()).unwrap();
-    let key = key_from_pem(&fs::read_to_string(fleet.path().join("root/root.key")).unwrap()).unwrap();
-    let issuer = Issuer::open(&der("root/root.crt"), key.as_p256().unwrap().clone()).unwrap();
+    let issuer = Issuer::open(&der(fleet, "root/root.crt"), root_key(fleet)).unwrap();
     let own = format!("{robot}/member.crt");
-    let claim = Claim::from_der(&der(&own)).unwrap();
+    let claim = Claim::from_der(&der(fleet, &own)).unwrap();
     let (rights, term) = (claim.rights.into_iter().collect(), UnixTime(begins)..=UnixTime(ends));
     let made = issuer.issue("robot", &claim.key, &rights, &term, &mut OsEntropy::new().unwrap()).unwrap();
     fs::write(fleet.path().join(own), certificate_pem(&made)).unwrap();
@@ -125,6 +140,27 @@ fn a_term_that_has_not_begun_is_over_or_ends_soon_is_named_with_its_time() {
         let words = told(&["bridge", "--outside", &fleet.outside(), "--inside", &fleet.inside(1)], 5);
         assert!(words.contains(&format!("certificate ended at {}", UnixTime(now + 4))), "{words}");
     });
+}
+
+#[test]
+fn pub_71_nobody_is_told_of_a_certificate_that_ended_long_ago() {
+    let fleet = Fleet::new("lcm-ended", 25, &[]);
+    let now = wall_clock().0;
+    older_root(&fleet, 10_000);
+    for (robot, sender) in [("rover", 1), ("arm", 2)] {
+        let line = format!("certify --root root --sender {sender} --channel POSE --out {robot}");
+        good(fleet.path(), &format!("{line} --lcm-url {}", fleet.outside()));
+    }
+    term(&fleet, "arm", now - 9_000, now - 3_700);
+    for line in ["arm/member.crt --only --root root --now", "--root root --again"] {
+        let why = refused(fleet.path(), &format!("exclude {line}"), 1);
+        assert!(why.contains("ended more than an hour ago"), "{why}");
+    }
+    // One that ended just now is told: others' clocks may be late.
+    term(&fleet, "rover", now - 9_000, now - 60);
+    let line =
+        format!("exclude rover/member.crt --only --root root --now --wait 1 --lcm-url {}", fleet.outside());
+    refused(fleet.path(), &line, 6);
 }
 
 #[test]

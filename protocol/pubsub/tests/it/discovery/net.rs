@@ -2,10 +2,10 @@
 
 use bytes::Bytes;
 use folkmoot_base::codec::encode;
-use folkmoot_base::{Digest, Entropy, Instant, Mutant, UnixTime, digest};
+use folkmoot_base::{Entropy, Instant, Mutant, UnixTime, digest};
 use folkmoot_pubsub::discovery::message::{Body, LABEL, Said, Signed, tag};
 use folkmoot_pubsub::discovery::{
-    Danger, Discovery, Epoch, Event, Input, Output, Papers, Settings, Standing,
+    Danger, Discovery, Epoch, Event, Exclusion, Input, Output, Papers, Settings, Standing,
 };
 use folkmoot_signing::plain::{Signature, SigningKey, VerifyingKey};
 use std::collections::VecDeque;
@@ -56,8 +56,12 @@ impl Authority {
     }
 
     pub(crate) fn exclusion(&self, certificate: &[u8]) -> Vec<u8> {
-        let holder = digest(&[certificate]);
-        [&holder[..], &self.0.sign(EXCLUDES, &holder).to_bytes()].concat()
+        self.exclusion_until(certificate, u64::MAX)
+    }
+
+    pub(crate) fn exclusion_until(&self, certificate: &[u8], until: u64) -> Vec<u8> {
+        let said = [&digest(&[certificate])[..], &until.to_be_bytes()].concat();
+        [&said[..], &self.0.sign(EXCLUDES, &said).to_bytes()].concat()
     }
 }
 
@@ -85,11 +89,13 @@ impl Papers for Paper {
         key.zip(signature).is_some_and(|(key, signature)| key.verify_raw(message, &signature).is_ok())
     }
 
-    fn judge_exclusion(&self, _: &[u8], statement: &[u8]) -> Option<Digest> {
-        let (holder, mark) = statement.split_at_checked(32)?;
+    fn judge_exclusion(&self, _: &[u8], statement: &[u8]) -> Option<Exclusion> {
+        let (said, mark) = statement.split_at_checked(40)?;
         let mark = Signature::from_bytes(mark).ok()?;
-        self.authority.verify(EXCLUDES, holder, &mark).ok()?;
-        holder.try_into().ok()
+        self.authority.verify(EXCLUDES, said, &mark).ok()?;
+        let until = u64::from_be_bytes(said[32..].try_into().unwrap());
+        let until = (until < u64::MAX).then_some(UnixTime(until));
+        Some(Exclusion { holder: said[..32].try_into().ok()?, until })
     }
 }
 

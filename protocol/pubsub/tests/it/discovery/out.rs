@@ -233,6 +233,23 @@ fn pub_71_what_ended_an_hour_ago_is_forgotten() {
 }
 
 #[test]
+fn pub_71_an_exclusion_that_says_when_the_certificate_ends_takes_no_place_after_that() {
+    for (danger, kept) in [(None, 0), (Some(Danger::NeverForgets), 2)] {
+        let mut net = Net::agreed(4, danger);
+        net.input(0, Input::Wall(UnixTime(1_000)));
+        // Nobody here knows whose these are.
+        let [late, open] = [6_u8, 7].map(|one| net.authority.exclusion_until(&[one; 9], 5_000));
+        net.input(0, Input::Exclude(&late));
+        assert_eq!(net.nodes[0].machine.words_kept(), 1);
+        net.input(0, Input::Wall(UnixTime(8_599)));
+        assert_eq!(net.nodes[0].machine.words_kept(), 1, "not yet");
+        net.input(0, Input::Wall(UnixTime(8_600)));
+        net.input(0, Input::Exclude(&open));
+        assert_eq!(net.nodes[0].machine.words_kept(), kept, "{danger:?}");
+    }
+}
+
+#[test]
 fn pub_53_an_exclusion_that_finds_no_room_is_reported() {
     let mut net = Net::agreed(4, None);
     for key in 0..256_u64 {
