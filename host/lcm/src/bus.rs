@@ -8,11 +8,11 @@ use crate::queue::Queue;
 use crate::reader::Reader;
 use crate::sockets::{Mouth, hear, receive_buffer, sizes};
 use crate::voice::{SIZES, Voice};
-use crate::{Capacity, Pattern, Secured, Subscription};
+use crate::{Capacity, Danger, Pattern, Secured, Subscription};
 use core::net::Ipv4Addr;
 use core::sync::atomic::{AtomicU32, Ordering};
 use core::time::Duration;
-use folkmoot_base::Instant;
+use folkmoot_base::{Instant, Mutant};
 use folkmoot_pubsub::secured::{
     Attested, Cause, Domain, DomainError, DomainKey, InstallError, Opener, Refused, SealError, Sealer,
 };
@@ -111,7 +111,15 @@ impl Bus {
     /// # Errors
     /// [`BusError::LocalSockets`].
     pub fn join(address: Address) -> Result<Self, BusError> {
-        Self::with(address, Voice::Plain { next: 0, sizes: sizes(&address) }, None, None)
+        Self::join_with(address, Mutant::NONE)
+    }
+
+    /// The same, with a check at the edge of this host left out, if this build can do that.
+    ///
+    /// # Errors
+    /// As [`Self::join`].
+    pub fn join_with(address: Address, danger: Mutant<Danger>) -> Result<Self, BusError> {
+        Self::with(address, danger, Voice::Plain { next: 0, sizes: sizes(&address) }, None, None)
     }
 
     /// Joins the group, sealed. It speaks on a channel and hears it when it has the keys of both,
@@ -157,6 +165,7 @@ impl Bus {
         }
         Self::with(
             address,
+            Mutant::NONE,
             Voice::Secured(Box::new(sealer), Generation::of_this_machine()),
             Some(opener),
             management,
@@ -165,14 +174,15 @@ impl Bus {
 
     fn with(
         address: Address,
+        danger: Mutant<Danger>,
         voice: Voice,
         opener: Option<Shared>,
         management: Option<Box<Management>>,
     ) -> Result<Self, BusError> {
         // Before it takes its place: no change is missed.
         let changes = Changes::watch();
-        let mouth = Mouth::open(&address).map_err(|error| BusError::LocalSockets { address, error })?;
-        let mouth = Arc::new(mouth);
+        let mouth = Mouth::open(&address, danger);
+        let mouth = Arc::new(mouth.map_err(|error| BusError::LocalSockets { address, error })?);
         let watch = tokio::spawn(watch(Arc::downgrade(&mouth), changes));
         let (hub, voice) = (Arc::new(Mutex::new(Hub::default())), Arc::new(tokio::sync::Mutex::new(voice)));
         let clock = Clock::start();

@@ -13,6 +13,7 @@
 pub mod blocking;
 mod bus;
 mod clock;
+mod danger;
 mod hearing;
 mod hub;
 mod membership;
@@ -27,6 +28,7 @@ pub mod typed;
 mod voice;
 
 pub use bus::{Bus, BusError};
+pub use danger::Danger;
 pub use folkmoot_pubsub::{Address, Channel, Pattern, PatternError};
 pub use membership::{
     CONFIRMATION_CHANNEL, EXCLUSION_CHANNEL, EXCLUSION_FILE_END, Keyed, Membership, MembershipError, Options,

@@ -11,7 +11,9 @@
 //! after. If it goes away the system refuses the datagram. Anchors are sockets of their own that
 //! hear nothing: a new one is there before the one before it goes.
 
+use crate::Danger;
 use core::net::Ipv4Addr;
+use folkmoot_base::Mutant;
 use folkmoot_pubsub::Address;
 use socket2::{Domain, Protocol, Type};
 use std::collections::BTreeSet;
@@ -35,6 +37,7 @@ pub(crate) fn socket() -> io::Result<socket2::Socket> {
 #[derive(Debug)]
 pub(crate) struct Presence {
     address: Address,
+    danger: Mutant<Danger>,
     held: Mutex<Held>,
     own: Mutex<Own>,
 }
@@ -45,7 +48,7 @@ struct Held {
     /// The index of the interface that the socket speaks by; none if there is no way.
     way: Option<u32>,
     /// They hear nothing, and hold the group until they are dropped.
-    _anchors: Vec<socket2::Socket>,
+    anchors: Vec<socket2::Socket>,
 }
 
 /// The addresses of this host.
@@ -68,8 +71,8 @@ impl Own {
 
 impl Presence {
     /// Nowhere yet.
-    pub(crate) fn new(address: Address) -> Self {
-        Self { address, held: Mutex::default(), own: Mutex::new(Own::ask()) }
+    pub(crate) fn new(address: Address, danger: Mutant<Danger>) -> Self {
+        Self { address, danger, held: Mutex::default(), own: Mutex::new(Own::ask()) }
     }
 
     /// Whether this is an address of this host, as far as the system has told us.
@@ -77,6 +80,7 @@ impl Presence {
         // A host that has no other address speaks from none. The system takes that from nobody else,
         // but in groups that no router carries.
         let local = self.address.group.ip().octets().starts_with(&[224, 0, 0]);
+        let local = local && !self.danger.is(Danger::NamelessSource);
         if ip.is_loopback() || (ip.is_unspecified() && !local) {
             return true;
         }
@@ -89,9 +93,10 @@ impl Presence {
 
     /// The same at this very moment: an address that was ours a moment ago may be another's.
     pub(crate) fn is_own_now(&self, ip: Ipv4Addr) -> bool {
-        let unnamed = ip.is_loopback() || ip.is_unspecified();
+        let unproved = ip.is_loopback() || ip.is_unspecified() || self.danger.is(Danger::FormerSource);
         // The system gives a socket no address that is another's, unless somebody allowed that.
-        self.is_own(ip) && (unnamed || std::net::UdpSocket::bind((ip, 0)).is_ok())
+        let is_own = self.is_own(ip) && (unproved || std::net::UdpSocket::bind((ip, 0)).is_ok());
+        is_own || self.danger.is(Danger::AnySource)
     }
 
     /// Whether there is a way to the group now. Whoever has no address is heard on no other host.
@@ -123,18 +128,28 @@ impl Presence {
 
     fn settle(&self, speaks: &UdpSocket, held: &mut Held) -> io::Result<()> {
         let way = system::way(&self.address)?;
+        let mut anchors = self.anchors(way)?;
+        if self.danger.is(Danger::JoinsOnce) && !held.anchors.is_empty() {
+            anchors = core::mem::take(&mut held.anchors);
+        }
+        system::speak_by(speaks, way.filter(|_| !self.danger.is(Danger::RouteChooses)))?;
+        tracing::debug!(?way, "speaks to the group by this interface");
+        *held = Held { way, anchors };
+        Ok(())
+    }
+
+    /// Joins the group on loopback and on the way to it.
+    fn anchors(&self, way: Option<u32>) -> io::Result<Vec<socket2::Socket>> {
         let mut anchors = Vec::new();
         // Plain programs of this host meet here whatever the network does.
         anchors.extend(system::anchor(&self.address, system::loopback()).ok());
         match way {
+            Some(_) if self.danger.is(Danger::JoinsNowhere) => {}
             Some(way) => anchors.push(system::anchor(&self.address, way)?),
             None if self.address.ttl == 0 => return Err(io::ErrorKind::NetworkUnreachable.into()),
             None => {}
         }
-        system::speak_by(speaks, way)?;
-        tracing::debug!(?way, "speaks to the group by this interface");
-        *held = Held { way, _anchors: anchors };
-        Ok(())
+        Ok(anchors)
     }
 
     fn held(&self) -> MutexGuard<'_, Held> {

@@ -1,12 +1,14 @@
 //! The two sockets of a program in a group, set as liblcm sets its own: one speaks, and one hears.
 //! By which interface, [`Presence`] says.
 
+use crate::Danger;
 use crate::outgoing::{Outgoing, TOGETHER_MAX};
 use crate::presence::{Presence, socket};
 use crate::voice::SIZES;
 use core::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use core::sync::atomic::{AtomicUsize, Ordering};
 use core::time::Duration;
+use folkmoot_base::Mutant;
 use folkmoot_pubsub::{Address, Packet, Packets, Sizes};
 use folkmoot_transport::{send_several, send_train, takes_no_trains};
 use socket2::{SockAddr, SockRef};
@@ -60,7 +62,7 @@ pub(crate) fn hear(address: &Address) -> io::Result<UdpSocket> {
 
 impl Mouth {
     /// Call it inside a tokio runtime.
-    pub(crate) fn open(address: &Address) -> io::Result<Self> {
+    pub(crate) fn open(address: &Address, danger: Mutant<Danger>) -> io::Result<Self> {
         let speaks = socket()?;
         speaks.set_multicast_ttl_v4(address.ttl.into())?;
         speaks.set_multicast_loop_v4(true)?;
@@ -69,7 +71,8 @@ impl Mouth {
         let group = SocketAddr::V4(address.group);
         let longest = carried(address).map_or(0, |bytes| bytes.saturating_sub(BELOW_BYTES));
         let (longest, out) = (AtomicUsize::new(longest), tokio::sync::Mutex::default());
-        let (speaks, presence) = (UdpSocket::from_std(speaks.into())?, Arc::new(Presence::new(*address)));
+        let presence = Arc::new(Presence::new(*address, danger));
+        let speaks = UdpSocket::from_std(speaks.into())?;
         presence.renew(&speaks)?;
         Ok(Self { speaks, presence, group, to: group.into(), longest, out })
     }

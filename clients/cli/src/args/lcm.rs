@@ -3,7 +3,8 @@
 use super::certify::{Certificate, Certify, Exclude, Root};
 use super::keys::NewPassphrase;
 use clap::{ArgGroup, Args, Subcommand};
-use folkmoot_lcm::{Pattern, PatternError};
+use folkmoot_base::Mutant;
+use folkmoot_lcm::{Danger, Pattern, PatternError};
 use folkmoot_pubsub::{Address, Channel, Interface};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -224,6 +225,9 @@ pub(crate) struct Bridge {
     /// Stops after this many seconds [default: when it is told to, by Ctrl-C].
     #[arg(long, value_name = "SECONDS")]
     pub(crate) seconds: Option<u64>,
+    /// A check that tests leave out. No option sets it.
+    #[arg(skip)]
+    pub(crate) danger: Mutant<Danger>,
 }
 
 #[derive(Debug, Args)]

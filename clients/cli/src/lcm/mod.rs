@@ -139,13 +139,6 @@ impl Place {
     }
 }
 
-/// Joins a group plainly, and makes sure that this program hears itself.
-async fn listen_plainly(address: &Address) -> Result<Bus, Failure> {
-    let bus = Bus::join(*address).map_err(failed)?;
-    hears_itself(address, &bus).await?;
-    Ok(bus)
-}
-
 async fn hears_itself(address: &Address, bus: &Bus) -> Result<(), Failure> {
     bus.self_test().await.map_err(failed)?;
     let bytes = bus.receive_buffer();

@@ -4,7 +4,8 @@ use crate::alone::is_alone;
 use crate::bursts::{address, all, ip};
 use crate::heard::next;
 use crate::run;
-use folkmoot_lcm::{Bus, Channel};
+use folkmoot_base::Mutant;
+use folkmoot_lcm::{Bus, Channel, Danger};
 use std::net::UdpSocket;
 use std::time::Duration;
 
@@ -71,5 +72,49 @@ fn pub_74_no_message_of_ttl_0_leaves_the_host_whatever_becomes_of_routes() {
         ip("link set farther down");
         anna.publish(channel, b"no network").await.unwrap();
         while next(&mut heard).await.payload != b"no network"[..] {}
+    });
+}
+
+/// Whether what it says now leaves the host.
+async fn leaks(bus: &Bus, interfaces: &[&str]) -> bool {
+    let all = || interfaces.iter().map(|interface| left(interface)).sum::<u64>();
+    let (before, channel) = (all(), Channel::new("A").unwrap());
+    for _ in 0..100 {
+        bus.publish(channel, &MESSAGE).await.unwrap();
+    }
+    all() - before > 20_000
+}
+
+/// Without each check: whether anything leaves the host at first, when a better route has just
+/// come, and when that was followed.
+const WITHOUT: [(Option<Danger>, [bool; 3]); 4] = [
+    (None, [false, false, false]),
+    (Some(Danger::JoinsNowhere), [true, true, true]),
+    (Some(Danger::RouteChooses), [false, true, false]),
+    (Some(Danger::JoinsOnce), [false, false, true]),
+];
+
+#[test]
+fn pub_74_without_each_check_what_has_ttl_0_leaves_the_host() {
+    run("stays::pub_74_without_each_check_what_has_ttl_0_leaves_the_host", async || {
+        if !is_alone() {
+            return;
+        }
+        ip("route del 224.0.0.0/4 dev lo");
+        add("far", 1, 9);
+        for (number, (danger, expected)) in (1..).zip(WITHOUT) {
+            // One that leaves a group late holds it for nobody else.
+            let mut place = address(8, 0);
+            place.group.set_ip([239, 255, 77, number].into());
+            let bus = Bus::join_with(place, Mutant::from(danger)).unwrap();
+            let at_first = leaks(&bus, &["far"]).await;
+            add("farther", 2, 3);
+            let in_between = leaks(&bus, &["far", "farther"]).await;
+            tokio::time::sleep(Duration::from_millis(300)).await;
+            let followed = leaks(&bus, &["far", "farther"]).await;
+            assert_eq!([at_first, in_between, followed], expected, "{danger:?}");
+            drop(bus);
+            ip("link del farther");
+        }
     });
 }

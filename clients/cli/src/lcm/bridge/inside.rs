@@ -8,7 +8,8 @@
 
 use crate::show::line;
 use core::net::{Ipv4Addr, SocketAddrV4};
-use folkmoot_lcm::Bus;
+use folkmoot_base::Mutant;
+use folkmoot_lcm::{Bus, Danger};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -20,8 +21,11 @@ const SAID_AGAIN: Duration = Duration::from_secs(60);
 const HOSTS_MAX: usize = 64;
 
 /// What is known of those who speak inside.
-#[derive(Debug, Default)]
-pub(super) struct Inside(Mutex<Known>);
+#[derive(Debug)]
+pub(super) struct Inside {
+    known: Mutex<Known>,
+    danger: Mutant<Danger>,
+}
 
 #[derive(Debug, Default)]
 struct Known {
@@ -61,6 +65,10 @@ impl Known {
 }
 
 impl Inside {
+    pub(super) fn new(danger: Mutant<Danger>) -> Self {
+        Self { known: Mutex::default(), danger }
+    }
+
     /// Says when the network outside goes and comes.
     pub(super) fn look_outside(&self, outside: &Bus, json: bool) {
         let cut_off = !outside.has_way();
@@ -103,7 +111,7 @@ impl Inside {
         let ip = *from.ip();
         let own = bus.is_own(ip);
         let mut known = self.known();
-        if own && known.forgeable(ip).is_none() {
+        if own && (known.forgeable(ip).is_none() || self.danger.is(Danger::ForgeableSource)) {
             return true;
         }
         if known.count(ip) && !own {
@@ -126,7 +134,7 @@ impl Inside {
 
     fn known(&self) -> MutexGuard<'_, Known> {
         // Each change is whole.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

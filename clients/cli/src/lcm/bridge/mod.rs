@@ -11,12 +11,14 @@
 //! ([`others`]).
 
 mod inside;
+#[cfg(all(test, target_os = "linux"))]
+mod liars;
 mod others;
 mod way;
 
 use super::meeting::Meeting;
 use super::sealed::{self, Sealed, Watch};
-use super::{end, failed, listen_plainly};
+use super::{end, failed, hears_itself};
 use crate::args::lcm::{Bridge, Channels};
 use crate::exit::{Exit, Failure};
 use crate::show::{data, line};
@@ -60,14 +62,7 @@ pub(super) async fn run(at: Meeting, bridge: Bridge, json: bool) -> Result<(), F
             sides.within, sides.outside.address, sides.outside.sender
         );
     }
-    let mut tasks = JoinSet::new();
-    tasks.spawn(others::watch(Arc::clone(&sides)));
-    tokio::time::sleep(LOOK).await;
-    let pattern = sides.channels.pattern().map_err(Failure::bug)?;
-    let outward = sides.inside.subscribe(pattern.clone(), WAITING).map_err(failed)?;
-    let inward = sides.outside.membership.bus().subscribe(pattern, WAITING).map_err(failed)?;
-    tasks.spawn(way::outward(Arc::clone(&sides), outward));
-    tasks.spawn(way::inward(Arc::clone(&sides), inward));
+    let mut tasks = carry(&sides).await?;
     tasks.spawn(tell_keys(Arc::clone(&sides), json));
     if let Some(seconds) = bridge.every {
         tasks.spawn(tell_often(Arc::clone(&sides), Duration::from_secs(seconds), json));
@@ -88,6 +83,19 @@ pub(super) async fn run(at: Meeting, bridge: Bridge, json: bool) -> Result<(), F
     ended
 }
 
+/// Carries both ways, until one of these tasks ends.
+async fn carry(sides: &Arc<Sides>) -> Result<JoinSet<Failure>, Failure> {
+    let mut tasks = JoinSet::new();
+    tasks.spawn(others::watch(Arc::clone(sides)));
+    tokio::time::sleep(LOOK).await;
+    let pattern = sides.channels.pattern().map_err(Failure::bug)?;
+    let outward = sides.inside.subscribe(pattern.clone(), WAITING).map_err(failed)?;
+    let inward = sides.outside.membership.bus().subscribe(pattern, WAITING).map_err(failed)?;
+    tasks.spawn(way::outward(Arc::clone(sides), outward));
+    tasks.spawn(way::inward(Arc::clone(sides), inward));
+    Ok(tasks)
+}
+
 /// Both sides, if they are where they may be (PUB-68).
 async fn open(at: Meeting, bridge: &Bridge, json: bool) -> Result<Sides, Failure> {
     let inside = bridge.inside.map_or_else(|| Meeting { interface: None, ..at }.plain(), Ok)?;
@@ -106,14 +114,16 @@ async fn open(at: Meeting, bridge: &Bridge, json: bool) -> Result<Sides, Failure
         return Err(same(&inside));
     }
     let within = inside;
-    let (inside, outer) = (listen_plainly(&within).await?, outside.membership.bus());
+    let inside = Bus::join_with(within, bridge.danger).map_err(failed)?;
+    hears_itself(&within, &inside).await?;
+    let outer = outside.membership.bus();
     if outer.has_way() {
         outer.self_test().await.map_err(failed)?;
     }
     inside.ignore_itself().map_err(failed)?;
     outer.ignore_itself().map_err(failed)?;
     let others = Others::new(outside.address.group, outside.sender, inside.port().map_err(failed)?);
-    let heard = Inside::default();
+    let heard = Inside::new(bridge.danger);
     heard.look(json);
     let channels = bridge.channels.clone();
     let watch = Mutex::default();
