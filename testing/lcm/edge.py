@@ -41,7 +41,7 @@ if sys.argv[2] == '0':
 number = 0
 while True:
     for channel in (b'POSE', b'folkmoot://bridge') if sys.argv[1] == 'forged' else (b'POSE',):
-        said = b'folkmoot lcm bridge v1 239.255.76.68:7668 0' if b'/' in channel else sys.argv[1].encode()
+        said = b'folkmoot lcm bridge v1 239.255.76.68:7668 1' if b'/' in channel else sys.argv[1].encode()
         said = said if b'/' in channel else said + b' %%.3f' %% time.time()
         try: s.sendto(b'LC02' + struct.pack('>I', number) + channel + b'\\0' + said, ('%(group)s', %(port)d))
         except OSError: pass
@@ -99,8 +99,9 @@ def run(*command, check=True):
 class Stage:
     """The namespaces, and every process in them."""
 
-    def __init__(self, program, folder):
+    def __init__(self, program, folder, places=ALL):
         self.program, self.folder, self.name = program, Path(folder), f"fmedge{os.getpid() % 10_000}"
+        self.places = places
         self.processes = []
 
     def space(self, place):
@@ -109,20 +110,26 @@ class Stage:
     def ip(self, place, *words, check=True):
         return run("ip", "-n", self.space(place), *words, check=check)
 
-    def build(self):
-        for place in ALL:
+    def spaces(self):
+        for place in self.places:
             run("ip", "netns", "add", self.space(place))
             self.ip(place, "link", "set", "lo", "up")
-        self.ip("switch", "link", "add", "br0", "type", "bridge", "mcast_snooping", "0")
-        self.ip("switch", "link", "set", "br0", "up")
+
+    def switch(self, name):
+        self.ip("switch", "link", "add", name, "type", "bridge", "mcast_snooping", "0")
+        self.ip("switch", "link", "set", name, "up")
+
+    def build(self):
+        self.spaces()
+        self.switch("br0")
         self.wire("one", 1)
         self.wire("lan", 9)
         # The second robot has no network yet.
 
-    def wire(self, place, host, metric=200):
+    def wire(self, place, host, metric=200, switch="br0"):
         port = f"p{host}"
         self.ip(place, "link", "add", "eth0", "type", "veth", "peer", "name", port, "netns", self.space("switch"))
-        self.ip("switch", "link", "set", port, "master", "br0", "up")
+        self.ip("switch", "link", "set", port, "master", switch, "up")
         self.ip(place, "addr", "add", f"10.98.0.{host}/24", "dev", "eth0")
         self.ip(place, "link", "set", "eth0", "up")
         self.ip(place, "route", "add", "default", "dev", "eth0", "metric", str(metric))
@@ -162,7 +169,7 @@ class Stage:
         for process in self.processes:
             process.kill()
             process.wait()
-        for place in ALL:
+        for place in self.places:
             run("ip", "netns", "del", self.space(place), check=False)
 
 
@@ -289,7 +296,8 @@ def play(program, folder):
 
 def papers(program, folder):
     run(program, "lcm", "root", "new", str(folder / "root"))
-    for number, name in enumerate(("one", "two"), 1):
+    # The lowest number is the one that the outsider stands in with.
+    for number, name in enumerate(("one", "two"), 2):
         run(program, "lcm", "certify", "--root", str(folder / "root"), "--sender", str(number), "--channel", "POSE",
             "--out", str(folder / name), "--lcm-url", "udpm://239.255.76.68:7668")
 

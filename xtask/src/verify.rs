@@ -50,7 +50,7 @@ fn full() -> Vec<Step> {
         Step::new("line of decisions: 4,000 runs, and every rule left out", 30, decisions),
         Step::new("second reader of transcripts: 5 drawn, 200 changed", 15, second_reader),
         Step::new("real processes in network namespaces", 50, namespaces),
-        Step::new("plain LCM with liblcm and PyPI's lcm", 20, plain_lcm),
+        Step::new("plain LCM with liblcm and PyPI's lcm", 120, plain_lcm),
         Step::new("papers of every scheme, read by other software", 120, papers),
         Step::new("demo", 10, || run(&format!("{} demo", built("folkmoot"))).map(drop)),
         Step::new("demo with robots", 15, || {
@@ -178,6 +178,7 @@ fn plain_lcm() -> Result<(), String> {
     }
     let program = built("folkmoot");
     run(&format!("{edge} --program {program}"))?;
+    run(&format!("python3 testing/lcm/apart.py --program {program}"))?;
     run(&format!("python3 testing/lcm/changes.py --program {program} --changes 10")).map(drop)
 }
 
