@@ -11,7 +11,8 @@
 //! ([`others`]).
 
 mod inside;
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod liars;
 mod others;
 mod way;
