@@ -1,10 +1,11 @@
 //! Who is measured: liblcm, ours plain, ours secured.
 
 use crate::Outcome;
+use crate::liblcm::Liblcm;
 use crate::net::Net;
-use crate::process::{Process, call};
+use crate::process::Process;
 use clap::Args;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// What all measurements have.
 #[derive(Debug, Args)]
@@ -32,12 +33,11 @@ pub(crate) struct Common {
 /// Where and how it is measured.
 pub(crate) struct Place {
     pub(crate) net: Net,
-    libraries: PathBuf,
-    program: PathBuf,
+    pub(crate) liblcm: Liblcm,
     threads: usize,
     pinned: bool,
     realtime: bool,
-    receive_bytes: u32,
+    pub(crate) receive_bytes: u32,
 }
 
 /// One of those who are measured.
@@ -65,24 +65,10 @@ impl Contender {
 
 impl Place {
     pub(crate) fn prepare(common: &Common) -> Outcome<Self> {
-        let root = match &common.liblcm {
-            Some(root) => root.clone(),
-            None => call("python3 testing/lcm/parts.py")?.into(),
-        };
-        let libraries = call(&format!("find {} -name liblcm.so.1", root.display()))?;
-        let library = PathBuf::from(libraries.lines().next().ok_or("liblcm is not there")?);
-        let program = root.join("bench");
-        let source = "testing/lcm/bench.c";
-        call(&format!(
-            "cc -O2 -Wall -o {} {source} -I{}/usr/include {} -Wl,--allow-shlib-undefined",
-            program.display(),
-            root.display(),
-            library.display()
-        ))?;
+        let liblcm = Liblcm::prepare(common.liblcm.as_deref())?;
         let net = if common.loopback { Net::loopback() } else { Net::cable()? };
-        let libraries = library.parent().map(Path::to_owned).ok_or("liblcm is nowhere")?;
         let Common { threads, pinned, realtime, receive_bytes, .. } = *common;
-        Ok(Self { net, libraries, program, threads, pinned, realtime, receive_bytes })
+        Ok(Self { net, liblcm, threads, pinned, realtime, receive_bytes })
     }
 
     /// Starts what has this role, at one of the two ends. Each contender has a port of its own.
@@ -99,17 +85,9 @@ impl Place {
         end: usize,
     ) -> Outcome<Process> {
         let url = self.url(others);
-        let mut line = self.net.within(end);
-        if self.pinned {
-            line.extend(["taskset".to_owned(), "-c".to_owned(), end.to_string()]);
-        }
-        if self.realtime {
-            line.extend(["chrt", "--rr", "1"].map(str::to_owned));
-        }
+        let mut line = self.line(end);
         if contender == Contender::Liblcm {
-            line.extend([self.program.display().to_string(), role.to_owned(), url]);
-            let libraries = self.libraries.display().to_string();
-            return Process::start(&line, &[("LD_LIBRARY_PATH".to_owned(), libraries)]);
+            return self.liblcm.start(line, role, &url);
         }
         let this = std::env::current_exe().map_err(|error| error.to_string())?;
         line.extend([this.display().to_string(), "side".to_owned(), role.to_owned(), url]);
@@ -123,6 +101,18 @@ impl Place {
         Process::start(&line, &[])
     }
 
+    /// The words before a program's own, which bring it to one of the two ends.
+    pub(crate) fn line(&self, end: usize) -> Vec<String> {
+        let mut line = self.net.within(end);
+        if self.pinned {
+            line.extend(["taskset".to_owned(), "-c".to_owned(), end.to_string()]);
+        }
+        if self.realtime {
+            line.extend(["chrt", "--rr", "1"].map(str::to_owned));
+        }
+        line
+    }
+
     /// Starts a foreign program at the sender's end, which floods a contender's group.
     pub(crate) fn start_flood(&self, contender: Contender) -> Outcome<Process> {
         let this = std::env::current_exe().map_err(|error| error.to_string())?;
@@ -133,8 +123,7 @@ impl Place {
     }
 
     fn url(&self, contender: Contender) -> String {
-        let own = 7_700 + u16::try_from(std::process::id() % 1_000).unwrap_or_default() * 8;
-        self.net.url(own + contender as u16, self.receive_bytes)
+        self.net.url(first_port() + contender as u16, self.receive_bytes)
     }
 
     /// Under which conditions it is measured.
@@ -150,4 +139,9 @@ impl Place {
             "cores": std::thread::available_parallelism().map_or(0, usize::from),
         })
     }
+}
+
+/// The first of eight ports of this process: contenders have the first five.
+pub(crate) fn first_port() -> u16 {
+    7_700 + u16::try_from(std::process::id() % 1_000).unwrap_or_default() * 8
 }

@@ -1,13 +1,18 @@
 //! What junk on the channels of keys costs members: how soon a newcomer has its keys, how soon an
-//! exclusion is carried out, and how many honest messages are lost, while it comes.
+//! exclusion is carried out, and how many honest messages are lost, while it comes. Two programs of
+//! liblcm are in the same group: what they lose under the same junk is the measure.
 //!
 //! ```text
 //!   members 1 and 2, newcomer 3 ==one group, in a network namespace== 50,000 datagrams a second of junk
+//!                                  ||  ||
+//!                            two of liblcm, in turn with the honest
 //! ```
 
 use crate::Outcome;
+use crate::liblcm::Liblcm;
+use crate::pair::Pair;
 use crate::start::{ADDRESS, inside, is_inside, issue, papers, told};
-use crate::statistics::rounded;
+use crate::verdict::{Measured, judge};
 use clap::Args;
 use core::net::{Ipv4Addr, SocketAddrV4};
 use folkmoot_base::{Instant as Virtual, UnixTime, hex};
@@ -18,7 +23,7 @@ use folkmoot_pubsub::{Address, Channel};
 use folkmoot_system::OsEntropy;
 use serde_json::json;
 use std::net::UdpSocket;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -30,6 +35,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const SIGNED: usize = 2_000;
 /// Honest messages, a millisecond apart.
 const HONEST: u64 = 2_000;
+/// The receive buffer that a member asks for, for programs of liblcm, too.
+const RECEIVE_BYTES: u32 = 4 << 20;
 
 #[derive(Debug, Args)]
 pub(crate) struct Junk {
@@ -37,33 +44,46 @@ pub(crate) struct Junk {
     #[arg(long, default_value_t = 50_000)]
     rate: u64,
     /// How often
-    #[arg(long, default_value_t = 3)]
+    #[arg(long, default_value_t = 5)]
     rounds: usize,
     /// Of this kind alone
     #[arg(long)]
     kind: Option<String>,
+    /// Folder of Debian's packages liblcm1 and liblcm-dev, unpacked [default: fetched]
+    #[arg(long)]
+    liblcm: Option<PathBuf>,
 }
 
 pub(crate) fn run(options: &Junk) -> Outcome<()> {
+    // Before the namespace, in which there is no network to fetch it from.
+    let liblcm = Liblcm::prepare(options.liblcm.as_deref())?;
     if !is_inside() {
         return inside();
     }
     println!("{}", json!({"measures": "junk", "rate": options.rate, "rounds": options.rounds}));
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.map_err(told)?;
+    let mut all = Vec::new();
     for round in 0..options.rounds {
         let wanted = |kind: &&str| options.kind.as_ref().is_none_or(|one| one == kind);
         for kind in KINDS.into_iter().filter(wanted) {
             let folder = std::env::temp_dir().join(format!("folkmoot-junk-{}-{round}", std::process::id()));
-            let measured = runtime.block_on(measure(&folder, (kind, round), options.rate));
+            let measured = runtime.block_on(measure(&folder, (kind, round), options.rate, &liblcm));
             let _ = std::fs::remove_dir_all(&folder);
-            println!("{}", measured?);
+            let measured = measured?;
+            println!("{}", measured.json());
+            all.push(measured);
         }
     }
-    Ok(())
+    judge(&KINDS, &all)
 }
 
-async fn measure(folder: &Path, (kind, round): (&str, usize), rate: u64) -> Outcome<serde_json::Value> {
+async fn measure(
+    folder: &Path,
+    (kind, round): (&'static str, usize),
+    rate: u64,
+    liblcm: &Liblcm,
+) -> Outcome<Measured> {
     let issuer = issue(folder, 4)?;
     let recorder = recorder()?;
     let mut members = Vec::new();
@@ -83,9 +103,9 @@ async fn measure(folder: &Path, (kind, round): (&str, usize), rate: u64) -> Outc
     let begun = Instant::now();
     members.push(join(folder, 3).await?);
     together(&members, 3).await?;
-    let newcomer = begun.elapsed();
+    let newcomer_seconds = begun.elapsed().as_secs_f64();
     tokio::time::sleep(Duration::from_millis(200)).await;
-    let lost = honest(&members).await?;
+    let (honest_lost, liblcm_lost) = lost(&members, liblcm, round).await?;
     let statement =
         issuer.exclude(&std::fs::read(folder.join("3/member.der")).map_err(told)?).map_err(told)?;
     let begun = Instant::now();
@@ -101,12 +121,30 @@ async fn measure(folder: &Path, (kind, round): (&str, usize), rate: u64) -> Outc
             _ = again.tick() => carrier.publish(channel, &statement).await.map_err(told)?,
         }
     }
-    let (excluded, sent) = (begun.elapsed(), flood.stop());
-    Ok(json!({
-        "junk": kind, "round": round, "datagrams_a_second": sent.round(),
-        "newcomer_seconds": rounded(newcomer.as_secs_f64()),
-        "exclusion_seconds": rounded(excluded.as_secs_f64()), "honest_lost": rounded(lost),
-    }))
+    let exclusion_seconds = begun.elapsed().as_secs_f64();
+    let datagrams_a_second = flood.stop();
+    Ok(Measured {
+        kind,
+        round,
+        datagrams_a_second,
+        newcomer_seconds,
+        exclusion_seconds,
+        honest_lost,
+        liblcm_lost,
+    })
+}
+
+/// Which share is lost of the members' messages, and of liblcm's. All of them listen all the time,
+/// so that whoever speaks has the same company; each is first in every other round.
+async fn lost(members: &[Membership], liblcm: &Liblcm, round: usize) -> Outcome<(f64, f64)> {
+    let mut pair = Pair::start(liblcm, &format!("{ADDRESS}&recv_buf_size={RECEIVE_BYTES}"))?;
+    // The pair is waited for in this thread, which drives none of the members.
+    if round.is_multiple_of(2) {
+        let honest = honest(members).await?;
+        return Ok((honest, pair.lost(HONEST)?));
+    }
+    let theirs = pair.lost(HONEST)?;
+    Ok((honest(members).await?, theirs))
 }
 
 /// Two seconds of messages from one to another; the share that is lost.

@@ -13,12 +13,15 @@ mod contender;
 mod echo;
 mod flood;
 mod junk;
+mod liblcm;
 mod net;
+mod pair;
 mod process;
 mod side;
 mod start;
 mod statistics;
 mod throughput;
+mod verdict;
 
 use clap::{Parser, Subcommand};
 

@@ -18,6 +18,15 @@ pub(crate) struct Process {
 impl Process {
     /// Starts it, and waits until it is ready.
     pub(crate) fn start(line: &[String], environment: &[(String, String)]) -> Outcome<Self> {
+        let process = Self::spawn(line, environment)?;
+        match process.answer(Duration::from_secs(10))?.as_str() {
+            "ready" => Ok(process),
+            other => Err(format!("{}: {other}", process.name)),
+        }
+    }
+
+    /// Starts what does not say when it is ready.
+    pub(crate) fn spawn(line: &[String], environment: &[(String, String)]) -> Outcome<Self> {
         let name = line.join(" ");
         let (program, words) = line.split_first().ok_or("nothing to start")?;
         let mut command = Command::new(program);
@@ -31,11 +40,7 @@ impl Process {
             let all = lines.map_while(Result::ok);
             all.take_while(|line| say.send(line.clone()).is_ok()).for_each(drop);
         });
-        let process = Self { child, told, said, name };
-        match process.answer(Duration::from_secs(10))?.as_str() {
-            "ready" => Ok(process),
-            other => Err(format!("{}: {other}", process.name)),
-        }
+        Ok(Self { child, told, said, name })
     }
 
     pub(crate) fn tell(&mut self, task: &str) -> Outcome<()> {
