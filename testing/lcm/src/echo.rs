@@ -65,24 +65,34 @@ pub(crate) fn run(options: &Echo) -> Outcome<()> {
 }
 
 fn measure(options: &Echo, sources: &mut [Process], size: usize) -> Outcome<Row> {
-    let mut taken: [Vec<u64>; 3] = Default::default();
+    let summaries = in_turn(sources, size, (options.times, options.turn))?;
+    let summaries = summaries.try_into().map_err(|_| "not all were measured")?;
+    Ok(Row { size, summaries })
+}
+
+/// So many round trips of each of these, some at a time.
+pub(crate) fn in_turn(
+    sources: &mut [Process],
+    size: usize,
+    (times, at_a_time): (usize, usize),
+) -> Outcome<Vec<Summary>> {
+    let mut taken = vec![Vec::new(); sources.len()];
     for source in sources.iter_mut() {
         ask(source, size, WARM_UP)?;
     }
-    let turns = options.times.div_ceil(options.turn.max(1));
-    for turn in 0..turns {
-        for step in 0..WHO.len() {
+    for turn in 0..times.div_ceil(at_a_time.max(1)) {
+        for step in 0..sources.len() {
             // Each is first, second and third as often as the others.
-            let who = (turn + step) % WHO.len();
+            let who = (turn + step) % sources.len();
             if let Some((source, taken)) = sources.get_mut(who).zip(taken.get_mut(who)) {
-                taken.extend(ask(source, size, options.turn)?);
+                taken.extend(ask(source, size, at_a_time)?);
             }
         }
     }
-    Ok(Row { size, summaries: taken.map(|taken| Summary::of(&taken)) })
+    Ok(taken.iter().map(|taken| Summary::of(taken)).collect())
 }
 
-fn ask(source: &mut Process, size: usize, times: usize) -> Outcome<Vec<u64>> {
+pub(crate) fn ask(source: &mut Process, size: usize, times: usize) -> Outcome<Vec<u64>> {
     source.tell(&format!("{size} {times}"))?;
     source.numbers(Duration::from_secs(60))
 }

@@ -8,6 +8,7 @@
 //! given. That needs root. liblcm is Debian's, which testing/lcm/parts.py fetches.
 
 mod across;
+mod bridge;
 mod chart;
 mod contender;
 mod echo;
@@ -45,6 +46,8 @@ enum Part {
     Flood(flood::Flood),
     /// Measures what junk about keys costs members
     Junk(junk::Junk),
+    /// Measures what bridges add to round trips of liblcm, and what comes through them
+    Bridge(bridge::Bridge),
     /// Shows what comes through between liblcm and ours
     Across(across::Across),
     /// Measures how soon programs that are started at once share their keys
@@ -63,6 +66,7 @@ fn main() -> std::process::ExitCode {
         Part::Throughput(options) => throughput::run(&options),
         Part::Flood(options) => flood::run(&options),
         Part::Junk(options) => junk::run(&options),
+        Part::Bridge(options) => bridge::run(&options),
         Part::Across(options) => across::run(&options),
         Part::Start(options) => start::run(&options),
         Part::Joins(options) => start::joins(&options),

@@ -38,7 +38,11 @@ impl Net {
 
     /// Which it is.
     pub(crate) fn name(&self) -> &'static str {
-        if self.names.is_empty() { "loopback" } else { "two namespaces, veth, MTU 1,500" }
+        if self.is_loopback() { "loopback" } else { "two namespaces, veth, MTU 1,500" }
+    }
+
+    pub(crate) const fn is_loopback(&self) -> bool {
+        self.names.is_empty()
     }
 
     /// How a program gets to one side.
@@ -77,7 +81,7 @@ impl Net {
 
     /// A group's address: it leaves the host only where there is a cable.
     pub(crate) fn url(&self, port: u16, receive_bytes: u32) -> String {
-        let ttl = u8::from(!self.names.is_empty());
+        let ttl = u8::from(!self.is_loopback());
         format!("udpm://239.255.76.67:{port}?ttl={ttl}&recv_buf_size={receive_bytes}")
     }
 }

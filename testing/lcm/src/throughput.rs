@@ -2,6 +2,7 @@
 
 use crate::Outcome;
 use crate::contender::{Common, Contender, Place};
+use crate::process::Process;
 use crate::statistics::{median, rounded};
 use clap::Args;
 use serde_json::json;
@@ -25,11 +26,12 @@ pub(crate) struct Throughput {
     milliseconds: usize,
 }
 
-/// One sending: messages a second, sent and delivered.
+/// One sending: messages a second, sent and delivered, and the share that was lost.
 #[derive(Debug, Clone, Copy, Default)]
-struct Rate {
-    sent: f64,
-    delivered: f64,
+pub(crate) struct Rate {
+    pub(crate) sent: f64,
+    pub(crate) delivered: f64,
+    pub(crate) lost: f64,
 }
 
 pub(crate) fn run(options: &Throughput) -> Outcome<()> {
@@ -50,19 +52,33 @@ pub(crate) fn run(options: &Throughput) -> Outcome<()> {
 fn measure(place: &Place, who: Contender, size: usize, milliseconds: usize) -> Outcome<Rate> {
     let receiver = place.start(who, "receive", 1)?;
     let mut sender = place.start(who, "send", 0)?;
+    warm(&mut sender, &receiver, size)?;
+    said(&mut sender, &receiver, (size, milliseconds, 0))
+}
+
+/// Says something before it counts, so that memory and routes are there.
+pub(crate) fn warm(sender: &mut Process, receiver: &Process, size: usize) -> Outcome<()> {
     std::thread::sleep(Duration::from_millis(200));
-    // So that memory and routes are there.
-    sender.tell(&format!("{size} 100 1000"))?;
-    sender.numbers(Duration::from_secs(10))?;
-    receiver.numbers(Duration::from_secs(2))?;
-    sender.tell(&format!("{size} {milliseconds} 0"))?;
+    said(sender, receiver, (size, 100, 1_000)).map(drop)
+}
+
+/// What comes from one to the other of messages of this size, for so many milliseconds, so many a
+/// second; 0 for as fast as they can be sent.
+pub(crate) fn said(
+    sender: &mut Process,
+    receiver: &Process,
+    (size, milliseconds, a_second): (usize, usize, usize),
+) -> Outcome<Rate> {
+    sender.tell(&format!("{size} {milliseconds} {a_second}"))?;
     let sent = sender.numbers(Duration::from_secs(30))?;
     let came = receiver.numbers(Duration::from_secs(2))?;
     let a_second = |numbers: &[u64], took: usize| {
         let of = |place: usize| numbers.get(place).copied().unwrap_or_default() as f64;
         of(0) / (of(took) / 1e9).max(1e-9)
     };
-    Ok(Rate { sent: a_second(&sent, 1), delivered: a_second(&came, 2) })
+    let count = |numbers: &[u64]| numbers.first().copied().unwrap_or_default() as f64;
+    let lost = 1.0 - count(&came) / count(&sent).max(1.0);
+    Ok(Rate { sent: a_second(&sent, 1), delivered: a_second(&came, 2), lost })
 }
 
 fn told(size: usize, rates: &[Vec<Rate>; 5]) -> serde_json::Value {
