@@ -19,6 +19,7 @@ use socket2::{Domain, Protocol, Type};
 use std::collections::BTreeSet;
 use std::io;
 use std::net::IpAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::net::UdpSocket;
@@ -38,6 +39,8 @@ pub(crate) fn socket() -> io::Result<socket2::Socket> {
 pub(crate) struct Presence {
     address: Address,
     danger: Mutant<Danger>,
+    /// Whether this program hears the group.
+    hears: AtomicBool,
     held: Mutex<Held>,
     own: Mutex<Own>,
 }
@@ -72,7 +75,8 @@ impl Own {
 impl Presence {
     /// Nowhere yet.
     pub(crate) fn new(address: Address, danger: Mutant<Danger>) -> Self {
-        Self { address, danger, held: Mutex::default(), own: Mutex::new(Own::ask()) }
+        let (hears, held, own) = (AtomicBool::new(false), Mutex::default(), Mutex::new(Own::ask()));
+        Self { address, danger, hears, held, own }
     }
 
     /// Whether this is an address of this host, as far as the system has told us.
@@ -107,6 +111,15 @@ impl Presence {
         named && self.held().way.is_some()
     }
 
+    /// From now on it hears the group, too.
+    ///
+    /// # Errors
+    /// As [`Self::renew`].
+    pub(crate) fn hear(&self, speaks: &UdpSocket) -> io::Result<()> {
+        self.hears.store(true, Ordering::Relaxed);
+        self.renew(speaks)
+    }
+
     /// Takes its place anew, for a socket that speaks: interfaces, addresses or routes changed.
     ///
     /// # Errors
@@ -138,13 +151,16 @@ impl Presence {
         Ok(())
     }
 
-    /// Joins the group on loopback and on the way to it.
+    /// Joins the group on loopback, and on the way to it if this program hears it, or if what it says
+    /// has to stay on this host. Where nobody joins, the system makes no copy of what leaves: that
+    /// is a quarter of what a short message costs.
     fn anchors(&self, way: Option<u32>) -> io::Result<Vec<socket2::Socket>> {
         let mut anchors = Vec::new();
         // Plain programs of this host meet here whatever the network does.
         anchors.extend(system::anchor(&self.address, system::loopback()).ok());
         match way {
             Some(_) if self.danger.is(Danger::JoinsNowhere) => {}
+            Some(_) if self.address.ttl > 0 && !self.hears.load(Ordering::Relaxed) => {}
             Some(way) => anchors.push(system::anchor(&self.address, way)?),
             None if self.address.ttl == 0 => return Err(io::ErrorKind::NetworkUnreachable.into()),
             None => {}

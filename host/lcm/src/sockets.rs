@@ -84,6 +84,13 @@ impl Mouth {
         }
     }
 
+    /// Takes its place as one that hears the group, too.
+    pub(crate) fn hear(&self) {
+        if let Err(error) = self.presence.hear(&self.speaks) {
+            tracing::debug!(%error, "no way to the group");
+        }
+    }
+
     pub(crate) fn presence(&self) -> &Arc<Presence> {
         &self.presence
     }
