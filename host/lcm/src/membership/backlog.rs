@@ -313,6 +313,28 @@ mod tests {
     }
 
     #[test]
+    fn pub_65_a_flood_of_addresses_pushes_out_itself_most_of_the_time_and_nobody_who_is_known() {
+        let (backlog, now) = (backlog(), Instant::now());
+        let flood = |numbers: core::ops::Range<u16>| {
+            numbers.for_each(|number| put(&backlog, heard(number, 10)));
+        };
+        let is_there = |number: u16| backlog.held().sources.contains_key(&from(number));
+        put(&backlog, heard(1, 10));
+        backlog.judged(now, from(1), Verdict::Accepted, US);
+        flood(10_000..10_600);
+        let mut stayed = 0;
+        for honest in 100..200 {
+            put(&backlog, heard(honest, 10));
+            // A fifth of all places: by age or by name it would go each time, or never.
+            flood(20_000 + honest * 100..20_100 + honest * 100);
+            stayed += usize::from(is_there(honest));
+        }
+        // (1 - 1/512)^100 is 0.82.
+        assert!((70..=92).contains(&stayed), "{stayed}");
+        assert!(is_there(1));
+    }
+
+    #[test]
     fn what_is_on_no_channel_of_ours_does_not_wait() {
         let backlog = backlog();
         put(&backlog, Heard { channel: Channel::new("other").unwrap(), ..heard(1, 1) });

@@ -1,7 +1,7 @@
 //! Who is out, and why.
 
 use super::net::{Authority, Net, read};
-use folkmoot_base::UnixTime;
+use folkmoot_base::{UnixTime, digest};
 use folkmoot_pubsub::discovery::message::Said;
 use folkmoot_pubsub::discovery::{Danger, Event, Input};
 
@@ -28,6 +28,34 @@ fn pub_46_whoever_the_authority_excludes_has_no_key_any_more() {
     net.restart(3);
     net.run(5_000);
     net.assert_one(&[1, 2, 3, 5]);
+}
+
+#[test]
+fn pub_75_whoever_is_without_somebody_shares_no_key_with_it_from_then_on() {
+    let mut shared_then = 0;
+    // At each moment of an agreement that lets it in.
+    for moment in (0..700).step_by(10) {
+        let mut net = Net::agreed(3, None);
+        net.add(4, 0);
+        net.start(3);
+        net.run(moment);
+        let certificate = net.nodes[3].paper.certificate.clone();
+        let (holder, statement) = (digest(&[&certificate]), net.authority.exclusion(&certificate));
+        net.input(0, Input::Exclude(&statement));
+        assert!(net.nodes[0].machine.excludes(&holder), "it knows");
+        let (known, mut without) = (net.nodes[0].keys.len(), None);
+        for _ in 0..3_000 {
+            let there = net.nodes[0].machine.is_without(&holder);
+            without = without.or_else(|| there.then_some(net.nodes[0].keys.len()));
+            net.run(1);
+        }
+        let keys = &net.nodes[0].keys;
+        let shared = |from: usize| keys.iter().skip(from).filter(|key| key.members.contains(&4)).count();
+        assert_eq!(shared(without.expect("it is carried out")), 0, "{moment}");
+        shared_then += usize::from(keys[known - 1].members.contains(&4));
+        net.assert_one(&[1, 2, 3]);
+    }
+    assert!(shared_then > 0, "to know of the exclusion is not enough");
 }
 
 #[test]
