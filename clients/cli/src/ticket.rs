@@ -75,7 +75,7 @@ fn codes(text: &str) -> Vec<String> {
 fn ticket_json(ticket: &Ticket, out: Option<&Path>) -> Value {
     let Invitation { charter, head, made, ends, contacts, holder, .. } = ticket.invitation();
     json!({
-        "ticket": ticket.text(), "out": out, "group": charter.charter().group().hex(),
+        "ticket": ticket.text(), "out": out.map(crate::show::path), "group": charter.charter().group().hex(),
         "head": head.whole(), "head_words": of_head(head), "made": made.0, "ends": ends.0,
         "contacts": contacts.iter().map(Locator::to_string).collect::<Vec<_>>(),
         "for": holder.map(|holder| holder.hex()),
@@ -155,7 +155,7 @@ pub(crate) fn read(given: &Path) -> Result<Option<Ticket>, Failure> {
         _ if !given.is_file() => return Ok(None),
         _ => String::from_utf8_lossy(&files::read_start(given, TICKET_TEXT_MAX)?).into_owned(),
     };
-    if !Ticket::begins(&text) && !qr::has_parts(&text) && given != Path::new("-") {
+    if !Ticket::is_in(&text) && !qr::has_parts(&text) && given != Path::new("-") {
         return Ok(None);
     }
     let text = qr::whole(&text).map_err(|why| {

@@ -4,13 +4,12 @@
 
 use crate::AuthorityError;
 use crate::office::file;
-use folkmoot_identity::{AuthorityCertificate, IdentityCertificate};
+use folkmoot_identity::{AuthorityCertificate, IdentityCertificate, certificates_from_pem};
 use folkmoot_runtime::{StateFolder, write_whole};
 use std::path::Path;
 
 /// Where it is kept in the state folder.
 pub const PUBLIC_FILE: &str = "authority.pem";
-const BEGIN: &str = "-----BEGIN CERTIFICATE-----";
 const FILE_BYTES_MAX: u64 = 64 * 1024;
 
 /// One replica of an authority, or its only one.
@@ -48,10 +47,10 @@ impl Public {
 
     /// Reads what [`Self::to_pem`] writes.
     pub fn from_pem(pem: &str) -> Option<Self> {
-        let second = pem.match_indices(BEGIN).nth(1)?.0;
-        let (first, second) = pem.split_at_checked(second)?;
-        let certificate = AuthorityCertificate::from_pem(first).ok()?;
-        Some(Self { certificate, node: IdentityCertificate::from_pem(second).ok()? })
+        let all = certificates_from_pem(pem).ok()?;
+        let [certificate, node] = all.as_slice() else { return None };
+        let certificate = AuthorityCertificate::from_der(certificate).ok()?;
+        Some(Self { certificate, node: IdentityCertificate::from_der(node).ok()? })
     }
 
     pub(crate) fn write(&self, folder: &StateFolder) -> Result<(), AuthorityError> {

@@ -156,11 +156,7 @@ impl AuthorityCertificate {
     /// # Errors
     /// As [`Self::from_der`], and [`CertificateError::LocalPem`].
     pub fn from_pem(pem: &str) -> Result<Self, CertificateError> {
-        match der::pem::decode_vec(pem.as_bytes()) {
-            Ok(("CERTIFICATE", der)) => Self::from_der(&der),
-            Ok(_) => Err(CertificateError::LocalPem("its label is not CERTIFICATE")),
-            Err(_) => Err(CertificateError::LocalPem("the certificate cannot be read")),
-        }
+        Self::from_der(&crate::certificate_from_pem(pem)?)
     }
 
     /// The PEM form.

@@ -3,6 +3,7 @@
 
 use crate::CertificateError;
 use crate::envelope::{self, Envelope, Serial};
+use crate::pem::{self, Unread};
 use bytes::Bytes;
 use der::pem::LineEnding;
 use folkmoot_base::{MemberId, NodeId, UnixTime};
@@ -11,6 +12,8 @@ use folkmoot_signing::VerifyingKey;
 /// Longest identity certificate, in bytes of DER: of an RSA key of 3072 bits under a long name it
 /// has about 1,300.
 pub const CERTIFICATE_BYTES_MAX: usize = 1536;
+
+const LABEL: &str = "CERTIFICATE";
 
 /// A verified identity certificate: in its one form, signed by its own key. Its term is judged by
 /// [`Self::check_term`].
@@ -35,17 +38,12 @@ impl IdentityCertificate {
         Ok(Self { der: Bytes::copy_from_slice(der), envelope })
     }
 
-    /// Reads the PEM form of [`Self::to_pem`].
+    /// Reads the PEM form of [`Self::to_pem`], whatever stands around it.
     ///
     /// # Errors
     /// [`CertificateError`].
     pub fn from_pem(pem: &str) -> Result<Self, CertificateError> {
-        let (label, der) = der::pem::decode_vec(pem.as_bytes())
-            .map_err(|_| CertificateError::LocalPem("the certificate cannot be read"))?;
-        if label != "CERTIFICATE" {
-            return Err(CertificateError::LocalPem("its label is not CERTIFICATE"));
-        }
-        Self::from_der(&der)
+        Self::from_der(&certificate_from_pem(pem)?)
     }
 
     /// The PEM form.
@@ -126,19 +124,31 @@ pub(crate) fn check_term(
 
 /// PEM of a certificate's DER. Does not fail: the label is fixed and certificates are short.
 pub fn certificate_pem(der: &[u8]) -> String {
-    der::pem::encode_string("CERTIFICATE", LineEnding::LF, der).unwrap_or_default()
+    der::pem::encode_string(LABEL, LineEnding::LF, der).unwrap_or_default()
 }
 
-/// The DER of the first certificate in a file, whatever stands before it, as `openssl ca` writes
-/// it. Nobody has judged it.
+/// The DER of the first certificate in a file, whatever stands around it, as `openssl ca`, editors
+/// and mails leave it. Nobody has judged it.
 ///
 /// # Errors
 /// [`CertificateError::LocalPem`].
 pub fn certificate_from_pem(text: &str) -> Result<Vec<u8>, CertificateError> {
-    const END: &str = "-----END CERTIFICATE-----";
-    let from = text.find("-----BEGIN CERTIFICATE-----").and_then(|at| text.get(at..));
-    let one = from.and_then(|from| from.get(..from.find(END)?.checked_add(END.len())?));
-    let one = one.ok_or(CertificateError::LocalPem("it holds no certificate in PEM"))?;
-    let decoded = der::pem::decode_vec(one.as_bytes());
-    decoded.map(|(_, der)| der).map_err(|_| CertificateError::LocalPem("the certificate cannot be read"))
+    let block = pem::first(text, &[LABEL]).map_err(|why| CertificateError::LocalPem(unread(why)))?;
+    Ok(block.der.expose().clone())
+}
+
+/// The same of all certificates in a file, at least one, in their order.
+///
+/// # Errors
+/// [`CertificateError::LocalPem`].
+pub fn certificates_from_pem(text: &str) -> Result<Vec<Vec<u8>>, CertificateError> {
+    let blocks = pem::read(text, &[LABEL]).map_err(|why| CertificateError::LocalPem(unread(why)))?;
+    Ok(blocks.iter().map(|block| block.der.expose().clone()).collect())
+}
+
+fn unread(why: Unread) -> &'static str {
+    match why {
+        Unread::Nothing => "it holds no certificate in PEM",
+        Unread::Damaged | Unread::Headers => "the certificate cannot be read",
+    }
 }

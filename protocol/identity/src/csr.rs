@@ -16,6 +16,7 @@
 //! the same value to the byte.
 
 use crate::envelope::{self, BASIC_CONSTRAINTS, KEY_USAGE, check_name, key_identifier, serial_of};
+use crate::pem;
 use crate::{CSR_BYTES_MAX, CertificateError, CsrError, Serial};
 use const_oid::db::{rfc5280, rfc5912};
 use der::asn1::{Any, BitString, PrintableStringRef};
@@ -55,12 +56,10 @@ impl Csr {
         if bytes.len() > PEM_BYTES_MAX {
             return Err(CsrError::WireTooLong(bytes.len()));
         }
-        let der = match std::str::from_utf8(bytes)
-            .ok()
-            .and_then(|text| text.find("-----BEGIN ").map(|at| (text, at)))
-        {
-            Some((text, at)) => from_pem(text.get(at..).unwrap_or_default())?,
-            None => bytes.to_vec(),
+        // A mail around it may be in any character set.
+        let der = match String::from_utf8_lossy(bytes) {
+            text if text.contains("-----BEGIN ") => from_pem(&text)?,
+            _ => bytes.to_vec(),
         };
         let mut request = parse(&der)?;
         let signature = request.signature.as_bytes().ok_or(CsrError::WireMalformed)?;
@@ -156,11 +155,11 @@ fn half(mark: &Digest, from: usize) -> [u8; 16] {
 
 /// The one request in a PEM text; older software writes NEW before its label.
 fn from_pem(text: &str) -> Result<Vec<u8>, CsrError> {
-    let (label, der) = der::pem::decode_vec(text.as_bytes()).map_err(|_| CsrError::WireMalformed)?;
-    if !matches!(label, "CERTIFICATE REQUEST" | "NEW CERTIFICATE REQUEST") {
-        return Err(CsrError::WireMalformed);
+    let labels = ["CERTIFICATE REQUEST", "NEW CERTIFICATE REQUEST"];
+    match pem::read(text, &labels).as_deref() {
+        Ok([one]) => Ok(one.der.expose().clone()),
+        _ => Err(CsrError::WireMalformed),
     }
-    Ok(der)
 }
 
 /// Form alone: says nothing of what is in it.

@@ -2,6 +2,7 @@
 
 use crate::envelope::{Envelope, draw_serial};
 use crate::key_file::key_to_pem;
+use crate::pem;
 use crate::{CertificateError, IdentityCertificate};
 use folkmoot_base::{Entropy, MemberId, NodeId, Secret, UnixTime};
 use folkmoot_signing::{KeyAlgorithm, Signature, SigningKey};
@@ -83,19 +84,16 @@ impl Identity {
         Ok(Self { key, certificate })
     }
 
-    /// Reads what [`Self::key_pem`] and [`IdentityCertificate::to_pem`] write.
+    /// Reads what [`Self::key_pem`] and [`IdentityCertificate::to_pem`] write, whatever stands
+    /// around it.
     ///
     /// # Errors
     /// [`CertificateError::LocalPem`], [`CertificateError::LocalNotHolder`], or what the
     /// certificate breaks.
     pub fn from_pem(key_pem: &str, certificate_pem: &str) -> Result<Self, CertificateError> {
-        let (label, der) = der::pem::decode_vec(key_pem.as_bytes())
-            .map_err(|_| CertificateError::LocalPem("the key cannot be read"))?;
-        let der = Secret::new(der);
-        if label != "PRIVATE KEY" {
-            return Err(CertificateError::LocalPem("its label is not PRIVATE KEY"));
-        }
-        let key = SigningKey::from_pkcs8_der(der.expose())
+        let block = pem::first(key_pem, &["PRIVATE KEY"])
+            .map_err(|_| CertificateError::LocalPem("it holds no private key that can be read"))?;
+        let key = SigningKey::from_pkcs8_der(block.der.expose())
             .map_err(|_| CertificateError::LocalPem("the key is not in PKCS#8"))?;
         Self::from_parts(key, IdentityCertificate::from_pem(certificate_pem)?)
     }

@@ -7,15 +7,20 @@
 //! openssl ecparam -genkey -name prime256v1                           -----BEGIN EC PRIVATE KEY-----  SEC 1 (RFC 5915), parameters before it
 //! ```
 
+use crate::pem::{self, Unread};
 use crate::{CertificateError, Identity};
 use der::pem::LineEnding;
 use folkmoot_base::{Entropy, Secret, UnixTime};
 use folkmoot_signing::{SigningKey, VerifyingKey};
 
-/// Longest file: an RSA key of 3072 bits takes about 2.5 KiB.
-const FILE_BYTES_MAX: usize = 4 * 1024;
+/// Longest file: an RSA key of 3072 bits takes about 2.5 KiB, and certificates or a mail may stand
+/// around it.
+const FILE_BYTES_MAX: usize = 64 * 1024;
 const PKCS8: &str = "PRIVATE KEY";
 const SEC1: &str = "EC PRIVATE KEY";
+const PKCS1: &str = "RSA PRIVATE KEY";
+const SEALED: &str = "ENCRYPTED PRIVATE KEY";
+const ENCRYPTED: &str = "the key is encrypted. Decrypt it first: openssl pkey -in FILE -out FILE";
 const NO_KEY: &str = "a member cannot have such a key: it must be of P-256 (prime256v1) with a named curve, Ed25519, or RSA with 2048 or 3072 bits and exponent 65537";
 
 impl Identity {
@@ -52,14 +57,15 @@ pub fn key_to_pem(key: &SigningKey) -> Result<Secret<String>, CertificateError> 
 /// [`CertificateError::LocalPem`] says what is wrong with the file.
 pub fn public_from_pem(pem: &str) -> Result<VerifyingKey, CertificateError> {
     let refuse = CertificateError::LocalPem;
-    let (label, der) = der::pem::decode_vec(pem.as_bytes()).map_err(|_| refuse("the key cannot be read"))?;
-    if label != "PUBLIC KEY" {
-        return Err(refuse("its label is not PUBLIC KEY"));
-    }
-    VerifyingKey::from_spki_der(&der).map_err(|_| refuse(NO_KEY))
+    let block = pem::first(pem, &["PUBLIC KEY"]).map_err(|why| match why {
+        Unread::Nothing => refuse("it holds no public key"),
+        Unread::Damaged | Unread::Headers => refuse("the key cannot be read"),
+    })?;
+    VerifyingKey::from_spki_der(block.der.expose()).map_err(|_| refuse(NO_KEY))
 }
 
-/// Reads a private key: PEM, PKCS#8, not encrypted; P-256 also in SEC 1.
+/// Reads a private key: PEM, PKCS#8, not encrypted; P-256 also in SEC 1. Whatever stands around it
+/// does not matter, if that is no other key.
 ///
 /// # Errors
 /// [`CertificateError::LocalPem`] says what is wrong with the file.
@@ -68,22 +74,20 @@ pub fn key_from_pem(pem: &str) -> Result<SigningKey, CertificateError> {
     if pem.len() > FILE_BYTES_MAX {
         return Err(refuse("it is longer than any key that a member can have"));
     }
-    if pem.contains("ENCRYPTED") {
-        return Err(refuse("the key is encrypted. Decrypt it first: openssl pkey -in FILE -out FILE"));
-    }
-    // What comes before the key may only be the curve's name: nobody would mean a second key there.
-    let begin = [PKCS8, SEC1].iter().find_map(|label| pem.find(&format!("-----BEGIN {label}-----")));
-    let (before, key) =
-        begin.and_then(|at| pem.split_at_checked(at)).ok_or(refuse("it holds no private key"))?;
-    if before.matches("-----BEGIN ").count() != before.matches("-----BEGIN EC PARAMETERS-----").count() {
-        return Err(refuse("something else comes before the key"));
-    }
-    let (label, der) = der::pem::decode_vec(key.as_bytes())
-        .map_err(|_| refuse("it does not hold exactly one key in PEM"))?;
-    let der = Secret::new(der);
-    let read = match label {
-        PKCS8 => SigningKey::from_pkcs8_der(der.expose()),
-        _ => SigningKey::from_sec1_der(der.expose()),
+    let found = pem::read(pem, &[PKCS8, SEC1, SEALED, PKCS1]).map_err(|why| match why {
+        Unread::Nothing => refuse("it holds no private key"),
+        Unread::Damaged => refuse("the key cannot be read"),
+        // So OpenSSL encrypted keys before PKCS#8.
+        Unread::Headers => refuse(ENCRYPTED),
+    })?;
+    let [key] = found.as_slice() else { return Err(refuse("it holds more than one private key")) };
+    let read = match key.label {
+        PKCS8 => SigningKey::from_pkcs8_der(key.der.expose()),
+        SEC1 => SigningKey::from_sec1_der(key.der.expose()),
+        PKCS1 => {
+            return Err(refuse("the key is in an older form. Convert it: openssl pkey -in FILE -out FILE"));
+        }
+        _ => return Err(refuse(ENCRYPTED)),
     };
     read.map_err(|_| refuse(NO_KEY))
 }

@@ -42,6 +42,7 @@ mod membership;
 mod message;
 mod multi;
 pub mod names;
+mod pem;
 mod policy;
 mod recognised;
 mod request;
@@ -58,7 +59,8 @@ mod vote;
 pub use authority::{AUTHORITY_BYTES_MAX, AuthorityBody, AuthorityCertificate, common as common_name};
 pub use central::{AUTHORITY_NODES_MAX, Central, Dealer, refusal};
 pub use certificate::{
-    CERTIFICATE_BYTES_MAX, IdentityCertificate, certificate_from_pem, certificate_pem, identities_pem,
+    CERTIFICATE_BYTES_MAX, IdentityCertificate, certificate_from_pem, certificate_pem, certificates_from_pem,
+    identities_pem,
 };
 pub use charter::{CHARTER_TOML_BYTES_MAX, Charter, change_digest};
 pub use charter_algorithms::{Algorithms, NotNamed};

@@ -181,18 +181,44 @@ pub fn told<'a>(people: impl IntoIterator<Item = (MemberId, &'a str)>) -> BTreeM
     people.into_iter().map(one).collect()
 }
 
-/// `ID-89`: the same, where some keys are former keys of people, of each the key that has its place
-/// now, and where nobody asks for others to be admitted any more. The line says the first, and that
-/// a key is no member's. They are told as what they are, always with a mark of their own, and make
-/// nobody's name one that looks like another's.
+/// Keys that are told apart from those of members.
+#[derive(Debug, Clone, Copy)]
+pub struct Apart<'a> {
+    /// Former keys of people, of each the key that has its place now.
+    pub former: &'a BTreeMap<MemberId, MemberId>,
+    /// Keys for which nobody asks for admission any more.
+    pub unasked: &'a BTreeSet<MemberId>,
+    /// Members who are none any more.
+    pub gone: &'a BTreeSet<MemberId>,
+    /// Keys for which somebody asks for admission.
+    pub asking: &'a BTreeSet<MemberId>,
+}
+
+/// `ID-89`: the same, where some keys are no member's. Former keys and those that nobody asks for
+/// are told as what they are, always with a mark of their own, and make nobody's name look like
+/// another's. Who is gone marks only those who ask to come in: a member may come back with
+/// another key, and the people who voted for that know who it is.
 pub fn told_apart<'a>(
     people: impl IntoIterator<Item = (MemberId, &'a str)>,
-    former: &BTreeMap<MemberId, MemberId>,
-    unasked: &BTreeSet<MemberId>,
+    apart: Apart<'_>,
 ) -> BTreeMap<MemberId, String> {
+    let Apart { former, unasked, gone, asking } = apart;
     let people: BTreeMap<MemberId, &str> = people.into_iter().collect();
     let apart: BTreeSet<MemberId> = former.keys().chain(unasked).copied().collect();
-    let mut all = told(people.iter().filter(|(member, _)| !apart.contains(*member)).map(|(m, n)| (*m, *n)));
+    let is_here = |member: &MemberId| !apart.contains(member);
+    let list = |keep: &dyn Fn(&MemberId) -> bool| {
+        told(people.iter().filter(|(member, _)| keep(member)).map(|(member, name)| (*member, *name)))
+    };
+    let mut all = list(&|member| is_here(member) && !gone.contains(member));
+    let with_gone = list(&is_here);
+    for (member, name) in with_gone {
+        if gone.contains(&member) {
+            let what = if is_marked(&name) { " (no longer a member)" } else { "" };
+            all.insert(member, name + what);
+        } else if asking.contains(&member) {
+            all.insert(member, name);
+        }
+    }
     let digits = digits(&apart);
     let mut named: Vec<(MemberId, String)> = Vec::new();
     for member in apart {

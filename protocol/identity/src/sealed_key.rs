@@ -8,6 +8,7 @@
 //! tries one has paid for the whole derivation by then, and what is compared after it depends on
 //! the passphrase as on a random number, so the time says nothing of how wrong it was.
 
+use crate::pem;
 use crate::{CertificateError, Identity};
 use der::asn1::{AnyRef, OctetString};
 use der::pem::LineEnding;
@@ -20,7 +21,8 @@ use pkcs5::scrypt::Params;
 /// Longest passphrase, in bytes.
 pub const PASSPHRASE_BYTES_MAX: usize = 1024;
 /// Longest file: an RSA key of 3072 bits takes a third of it.
-const FILE_BYTES_MAX: usize = 8 * 1024;
+const FILE_BYTES_MAX: usize = 64 * 1024;
+const UNKNOWN: &str = "it is encrypted in a way that is not read here. Encrypt it anew: openssl pkcs8 -topk8 -scrypt -in FILE -out FILE";
 const SEALED: &str = "ENCRYPTED PRIVATE KEY";
 const OPEN: &str = "PRIVATE KEY";
 
@@ -114,7 +116,7 @@ impl Identity {
 
 /// Whether a key file in PEM is encrypted.
 pub fn is_sealed_key(pem: &str) -> bool {
-    pem.contains("-----BEGIN ENCRYPTED PRIVATE KEY-----")
+    pem.contains(&format!("-----BEGIN {SEALED}-----"))
 }
 
 /// Decrypts a private key that was encrypted as PKCS#8: the same key, not encrypted, in PEM.
@@ -125,7 +127,11 @@ pub fn is_sealed_key(pem: &str) -> bool {
 pub fn open_sealed_key(pem: &str, passphrase: &Passphrase) -> Result<Secret<String>, SealedKeyError> {
     let sealed = read(pem)?;
     let plain = sealed.scheme.decrypt(passphrase.0.expose(), sealed.data.as_bytes());
-    let plain = Secret::new(plain.map_err(|_| SealedKeyError::LocalWrong)?);
+    let plain = Secret::new(plain.map_err(|why| match why {
+        pkcs5::Error::DecryptFailed => SealedKeyError::LocalWrong,
+        // A cipher or a digest that is not compiled in: no passphrase would do.
+        _ => SealedKeyError::LocalForm(UNKNOWN),
+    })?);
     // Of 256 wrong passphrases one leaves a padding that could be right.
     if !is_private_key(plain.expose()) {
         return Err(SealedKeyError::LocalWrong);
@@ -140,11 +146,7 @@ fn seal(
     params: Params,
     entropy: &mut dyn Entropy,
 ) -> Result<String, SealedKeyError> {
-    let (label, key) = der::pem::decode_vec(open_pem.expose().as_bytes()).map_err(|_| no_form())?;
-    let key = Secret::new(key);
-    if label != OPEN {
-        return Err(no_form());
-    }
+    let key = pem::first(open_pem.expose(), &[OPEN]).map_err(|_| no_form())?.der;
     let (salt, iv) = (draw::<16>(entropy), draw::<16>(entropy));
     let parameters = Parameters::generate_scrypt_aes256cbc(params, &salt, iv).map_err(|_| no_form())?;
     let data = parameters.encrypt(passphrase.0.expose(), key.expose()).map_err(|_| no_form())?;
@@ -156,18 +158,13 @@ fn seal(
 /// Reads the form. Nothing is derived yet: what a hostile file asks for is judged first.
 fn read(pem: &str) -> Result<SealedKey, SealedKeyError> {
     let refuse = SealedKeyError::LocalForm;
-    let text = pem.get(pem.find("-----BEGIN ").unwrap_or_default()..).unwrap_or_default();
-    if text.len() > FILE_BYTES_MAX {
+    if pem.len() > FILE_BYTES_MAX {
         return Err(refuse("it is longer than any key that is read here"));
     }
-    let (label, der) = der::pem::decode_vec(text.as_bytes()).map_err(|_| no_form())?;
-    if label != SEALED {
-        return Err(no_form());
-    }
-    let unknown = "it is encrypted in a way that is not read here. Encrypt it anew: openssl pkcs8 -topk8 \
-                   -scrypt -in FILE -out FILE";
-    let sealed = SealedKey::from_der(&der).map_err(|_| refuse(unknown))?;
-    let parameters = sealed.scheme.pbes2().ok_or(refuse(unknown))?;
+    let all = pem::read(pem, &[SEALED]).map_err(|_| no_form())?;
+    let [one] = all.as_slice() else { return Err(no_form()) };
+    let sealed = SealedKey::from_der(one.der.expose()).map_err(|_| refuse(UNKNOWN))?;
+    let parameters = sealed.scheme.pbes2().ok_or(refuse(UNKNOWN))?;
     if is_bounded(&parameters.kdf) {
         return Ok(sealed);
     }

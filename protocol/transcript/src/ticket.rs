@@ -157,17 +157,35 @@ impl Ticket {
         text.trim_ascii_start().starts_with(TICKET_PREFIX)
     }
 
-    /// Reads a text that somebody sent: spaces and line ends in it do not matter.
+    /// Whether there is one in a text, a mail perhaps.
+    pub fn is_in(text: &str) -> bool {
+        text.contains(TICKET_PREFIX)
+    }
+
+    /// Reads the ticket in a text that somebody sent: spaces, line ends and a mail's quotation
+    /// marks in it do not matter, nor other words before it and in lines behind it.
     ///
     /// # Errors
     /// [`TicketError`]
     pub fn from_text(text: &str) -> Result<Self, TicketError> {
-        let text = text.trim_ascii_start().strip_prefix(TICKET_PREFIX).ok_or(TicketError::Prefix)?;
+        let (_, text) = text.split_once(TICKET_PREFIX).ok_or(TicketError::Prefix)?;
         if text.len() > TICKET_TEXT_MAX {
             return Err(TicketError::Text);
         }
-        let text: String = text.split_ascii_whitespace().collect();
-        let bytes = Base64UrlUnpadded::decode_vec(&text).map_err(|_| TicketError::Text)?;
+        let lines: Vec<String> = text.lines().map(signs).collect();
+        Self::read(&lines.concat()).or_else(|why| {
+            // It does not say where it ends. What is cut off in a wrong place is no ticket.
+            let mut part = String::with_capacity(text.len());
+            let mut parts = lines.iter().map(|line| {
+                part.push_str(line);
+                Self::read(&part)
+            });
+            parts.find_map(Result::ok).ok_or(why)
+        })
+    }
+
+    fn read(text: &str) -> Result<Self, TicketError> {
+        let bytes = Base64UrlUnpadded::decode_vec(text).map_err(|_| TicketError::Text)?;
         Self::decode(&bytes)
     }
 
@@ -244,6 +262,11 @@ impl Body {
         let (head, holder, serial) = (self.head, self.holder, self.serial);
         Ok(Invitation { charter, head, made, ends, contacts, holder, serial })
     }
+}
+
+/// What of a line may belong to a ticket.
+fn signs(line: &str) -> String {
+    line.chars().filter(|sign| !sign.is_whitespace() && *sign != '>').collect()
 }
 
 /// A locator in the one text that it has. It leads somewhere.

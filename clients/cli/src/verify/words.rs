@@ -4,11 +4,11 @@
 use crate::show::visible;
 use folkmoot_base::whole;
 use folkmoot_base::{MemberId, hex};
-use folkmoot_identity::names::{is_marked, told_apart};
+use folkmoot_identity::names::{Apart, is_marked, told_apart};
 use folkmoot_transcript::{
     Change, Effect, FileError, FileReader, ItemError, KnownHead, Transcript, Uncounted,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 
 /// Most names in one sentence.
@@ -174,7 +174,10 @@ impl Names {
         let names: BTreeMap<MemberId, String> = late.chain(founders).chain(held).collect();
         let former = transcript.state().former_keys();
         let people = names.iter().map(|(member, name)| (*member, name.as_str()));
-        let names = told_apart(people, &former, &transcript.unasked_keys());
+        let left = transcript.roster().formers().keys().filter(|key| !former.contains_key(*key));
+        let (gone, unasked, asking) = (left.copied().collect(), transcript.unasked_keys(), BTreeSet::new());
+        let apart = Apart { former: &former, unasked: &unasked, gone: &gone, asking: &asking };
+        let names = told_apart(people, apart);
         let short = names.keys().map(|member| (member.short(), *member)).collect();
         Self { names, short }
     }

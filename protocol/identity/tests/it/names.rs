@@ -1,9 +1,9 @@
 //! Names that may be made, and names that look alike.
 
 use folkmoot_base::MemberId;
-use folkmoot_identity::names::{NameError, is_made, is_marked, made, told, told_apart, visible};
+use folkmoot_identity::names::{Apart, NameError, is_made, is_marked, made, told, told_apart, visible};
 use proptest::prelude::*;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 fn id(first: u8) -> MemberId {
     let mut id = [7; 32];
@@ -105,21 +105,47 @@ fn none() -> BTreeSet<MemberId> {
     BTreeSet::new()
 }
 
+fn apart<'a>(
+    people: impl IntoIterator<Item = (MemberId, &'a str)>,
+    former: &BTreeMap<MemberId, MemberId>,
+    unasked: &BTreeSet<MemberId>,
+) -> BTreeMap<MemberId, String> {
+    told_apart(people, Apart { former, unasked, gone: &none(), asking: &none() })
+}
+
+/// Cleo lost her disk, was expelled, and is a member again with another key.
+#[test]
+fn id_91_who_is_gone_marks_no_member_and_everybody_who_asks_to_come_in() {
+    let people = [(id(1), "cleo"), (id(2), "Cleo"), (id(3), "cleo"), (id(4), "ben")];
+    let (gone, asking): (BTreeSet<_>, BTreeSet<_>) = ([id(1), id(4)].into(), [id(3)].into());
+    let told = |people: &[(MemberId, &'static str)], asking: &BTreeSet<MemberId>| {
+        let (former, unasked) = (BTreeMap::new(), none());
+        told_apart(people.to_vec(), Apart { former: &former, unasked: &unasked, gone: &gone, asking })
+    };
+    let one = told(&people[..2], &none());
+    assert_eq!((one[&id(2)].as_str(), one[&id(1)].as_str()), ("Cleo", "cleo≈01070707 (no longer a member)"));
+    assert_eq!(told(&people[3..], &none())[&id(4)], "ben", "nobody else is called like that");
+    let asks = told(&[people[0], people[2]], &asking);
+    assert_eq!(asks[&id(3)], "cleo≈03070707", "nobody has voted for that yet");
+    let both = told(&people, &asking);
+    assert_eq!((both[&id(2)].as_str(), both[&id(3)].as_str()), ("Cleo≈02070707", "cleo≈03070707"));
+}
+
 #[test]
 fn id_89_a_former_key_is_told_as_one_and_marks_nobody() {
     let people = || [(id(1), "anna"), (id(2), "anna"), (id(3), "ben")];
-    let told = told_apart(people(), &[(id(1), id(2))].into(), &none());
+    let told = apart(people(), &[(id(1), id(2))].into(), &none());
     assert_eq!(told[&id(2)], "anna");
     assert_eq!(told[&id(1)], "anna≈01070707 (former key)");
     assert_eq!(told[&id(3)], "ben");
     // Of two, and of one that nobody knows by its own name.
-    let told = told_apart(people(), &[(id(1), id(2)), (id(4), id(2))].into(), &none());
+    let told = apart(people(), &[(id(1), id(2)), (id(4), id(2))].into(), &none());
     assert_eq!(
         (told[&id(1)].as_str(), told[&id(4)].as_str()),
         ("anna≈01070707 (former key)", "anna≈04070707 (former key)")
     );
     // And where nobody knows who has its place now, by its own.
-    let told = told_apart([(id(1), "an≈na")], &[(id(1), id(9))].into(), &none());
+    let told = apart([(id(1), "an≈na")], &[(id(1), id(9))].into(), &none());
     assert_eq!(told[&id(1)], "an\u{fffd}na≈01070707 (former key)");
 }
 
@@ -127,7 +153,7 @@ fn id_89_a_former_key_is_told_as_one_and_marks_nobody() {
 #[test]
 fn id_89_no_name_that_looks_like_anothers_goes_unmarked_for_a_former_key() {
     let people = [(id(1), "anna"), (id(2), "anna"), (id(3), "аnna"), (id(4), "anna≈01070707 (former key)")];
-    let told = told_apart(people, &[(id(1), id(2))].into(), &none());
+    let told = apart(people, &[(id(1), id(2))].into(), &none());
     assert_eq!(told[&id(2)], "anna≈02070707");
     assert_eq!(told[&id(3)], "аnna≈03070707");
     assert_eq!(told[&id(1)], "anna≈01070707 (former key)");
@@ -139,7 +165,7 @@ fn id_89_no_name_that_looks_like_anothers_goes_unmarked_for_a_former_key() {
 #[test]
 fn id_89_a_key_that_nobody_asks_for_is_told_as_one_and_marks_nobody() {
     let people = [(id(1), "anna"), (id(2), "anna"), (id(3), "аnna"), (id(4), "ben"), (id(5), "anna")];
-    let told = told_apart(people, &[(id(5), id(1))].into(), &[id(2), id(3), id(4), id(9)].into());
+    let told = apart(people, &[(id(5), id(1))].into(), &[id(2), id(3), id(4), id(9)].into());
     let of = |which| told[&id(which)].as_str();
     assert_eq!((of(1), of(5)), ("anna", "anna≈05070707 (former key)"));
     assert_eq!((of(2), of(3)), ("anna≈02070707 (not admitted)", "аnna≈03070707 (not admitted)"));

@@ -314,9 +314,11 @@ fn openssl_draws_keys_that_become_identities() {
         folder.put("identities.pem", made.certificate_pem());
         accepted(&folder.openssl("verify -x509_strict -check_ss_sig -CAfile identities.pem identities.pem"));
         let twice = format!("{pem}{pem}");
-        for wrong in
-            [twice, made.certificate_pem(), format!("{}{pem}", made.certificate_pem()), "x".repeat(10_000)]
-        {
+        let beside = format!("{}{pem}{}", made.certificate_pem(), made.certificate_pem());
+        let same = Identity::import(&beside, "erik", &mut Seed(1), crate::common::START, crate::common::END)
+            .unwrap();
+        assert_eq!(same.member(), made.member(), "certificates beside it do not matter");
+        for wrong in [twice, made.certificate_pem(), "x".repeat(10_000)] {
             let refused =
                 Identity::import(&wrong, "erik", &mut Seed(1), crate::common::START, crate::common::END);
             assert!(matches!(refused, Err(CertificateError::LocalPem(_))), "{refused:?}");
@@ -329,7 +331,8 @@ fn openssl_draws_keys_that_become_identities() {
     for locked in ["locked.pem", "older.pem"] {
         let pem = std::fs::read_to_string(folder.0.join(locked)).unwrap();
         let refused = Identity::import(&pem, "erik", &mut Seed(1), crate::common::START, crate::common::END);
-        assert!(matches!(refused, Err(CertificateError::LocalPem(why)) if why.contains("encrypted")));
+        let encrypted = matches!(refused, Err(CertificateError::LocalPem(why)) if why.contains("encrypted"));
+        assert!(encrypted, "{locked}: {:?}\n{pem}", refused.err());
     }
 }
 
@@ -374,10 +377,18 @@ fn id_80_keys_that_openssl_seals_open_here() {
         let wrong = open_sealed_key(&sealed, &passphrase("correct horse\n"));
         assert_eq!(wrong.unwrap_err(), SealedKeyError::LocalWrong, "{how}");
     }
-    accepted(
-        &folder.openssl("pkcs8 -topk8 -v1 PBE-SHA1-3DES -in key.pem -out sealed.key -passout file:phrase"),
-    );
-    let sealed = std::fs::read_to_string(folder.0.join("sealed.key")).unwrap();
-    let old = open_sealed_key(&sealed, &passphrase("correct horse")).unwrap_err();
-    assert!(old.to_string().contains("openssl pkcs8 -topk8 -scrypt"), "{old}");
+    // The right passphrase is never called wrong: it is the form that is not read.
+    for how in ["-v1 PBE-SHA1-3DES", "-v2 des3", "-v2 aes-192-cbc", "-v2prf hmacWithSHA1", "-v2 camellia256"]
+    {
+        let line = format!("pkcs8 -topk8 {how} -in key.pem -out sealed.key -passout file:phrase");
+        accepted(&folder.openssl(&line));
+        let sealed = std::fs::read_to_string(folder.0.join("sealed.key")).unwrap();
+        match open_sealed_key(&sealed, &passphrase("correct horse")) {
+            Ok(opened) => {
+                folder.put("opened.key", opened.expose());
+                assert_eq!(accepted(&folder.openssl("pkey -in opened.key -pubout")), public, "{how}");
+            }
+            Err(why) => assert!(why.to_string().contains("openssl pkcs8 -topk8 -scrypt"), "{how}: {why}"),
+        }
+    }
 }

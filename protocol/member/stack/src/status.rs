@@ -290,9 +290,14 @@ impl Member {
         let members = roster.members().iter().map(|(member, held)| (*member, held.name.as_str()));
         let own = (self.me, self.config.identity.name());
         let people = [own].into_iter().chain(late).chain(asking).chain(former).chain(members);
+        let asking: BTreeSet<MemberId> =
+            asked.iter().map(|one| one.member).chain(keys.values().map(|(member, _)| *member)).collect();
         let (former, mut unasked) = (self.transcript.state().former_keys(), self.transcript.unasked_keys());
-        unasked.retain(|key| *key != self.me && asked.iter().all(|one| one.member != *key));
-        Told(names::told_apart(people, &former, &unasked))
+        unasked.retain(|key| *key != self.me && !asking.contains(key));
+        let left = roster.formers().keys().filter(|key| !former.contains_key(*key) && !asking.contains(*key));
+        let gone: BTreeSet<MemberId> = left.copied().collect();
+        let apart = names::Apart { former: &former, unasked: &unasked, gone: &gone, asking: &asking };
+        Told(names::told_apart(people, apart))
     }
 
     /// The keys that are to take members' places, as their requests say, by the digests of those.

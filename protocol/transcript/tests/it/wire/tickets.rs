@@ -88,6 +88,27 @@ proptest! {
 }
 
 #[test]
+fn tkt_01_a_ticket_is_read_as_mails_leave_it() {
+    let good = made(invitation()).text();
+    let (start, end) = good.split_at(good.len() / 2);
+    let same = |text: &str| Ticket::from_text(text).map(|read| read.text());
+    let quoted = format!("> {start}\r\n> > {end}\r\n>\r\n> Best, Anna\r\n");
+    for text in [
+        format!("\u{feff}{good}"),
+        format!("Here it is:\n\n{good}\n\nSee you there\nAnna\n"),
+        format!("{good}\nAnna"),
+        format!("{start}\n\n{end}\n-- \nAnna Example\n"),
+        quoted,
+    ] {
+        assert_eq!(same(&text).unwrap(), good, "{text}");
+        assert!(Ticket::is_in(&text));
+    }
+    assert!(!Ticket::is_in("a charter"));
+    // On the same line nobody can tell where it ends.
+    assert!(same(&format!("{good} Anna")).is_err());
+}
+
+#[test]
 fn tkt_01_what_is_no_ticket_is_refused() {
     let good = made(invitation()).text();
     let (start, end) = good.split_at(100);
