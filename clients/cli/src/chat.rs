@@ -185,7 +185,7 @@ fn judge(event: &Value, asks: bool) -> Result<(), Failure> {
         "denied" if asks => Err(denied(text("reason"))),
         // MEM-09: a member that was told to ask does so again.
         "removed"
-            if matches!(text("cause"), "expelled" | "replaced")
+            if matches!(text("cause"), "expelled" | "replaced" | "left-for-good")
                 || (!asks && matches!(text("cause"), "expired" | "late")) =>
         {
             Err(Failure::new(Exit::NotInGroup, format!("no longer in the group: {}", text("cause"))))
@@ -210,6 +210,8 @@ mod tests {
         for (cause, asks, over) in [
             ("expelled", true, true),
             ("expelled", false, true),
+            ("left-for-good", true, true),
+            ("left-for-good", false, true),
             ("replaced", true, true),
             ("replaced", false, true),
             ("late", true, false),

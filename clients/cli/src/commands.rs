@@ -316,7 +316,17 @@ fn authority_line(status: &Value) -> String {
 
 /// Whether somebody in this state is a member.
 pub(crate) fn on_roster(state: &str) -> bool {
-    let outside = ["asking", "denied", "not-admitted", "unknown", "expelled", "replaced", "expired", "late"];
+    let outside = [
+        "asking",
+        "denied",
+        "not-admitted",
+        "unknown",
+        "expelled",
+        "left-for-good",
+        "replaced",
+        "expired",
+        "late",
+    ];
     !outside.contains(&state)
 }
 

@@ -90,7 +90,7 @@ fn hand_over(pem: &str, out: Option<&Path>, json: bool) -> Result<(), Failure> {
     if let Some(out) = out {
         std::fs::write(out, pem).map_err(|error| Failure::file(out, &error))?;
     }
-    data(json, &json!({ "certificate": pem, "file": out }), || match out {
+    data(json, &json!({ "certificate": pem, "file": out.map(crate::show::path) }), || match out {
         Some(out) => format!("{}  certificate, signed by the group's key", out.display()),
         None => pem.trim_end().to_owned(),
     });

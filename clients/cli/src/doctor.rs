@@ -74,6 +74,13 @@ fn clock(now: UnixTime) -> Result<String, String> {
     }
 }
 
+/// The time, for a certificate that begins now. A clock that is years off makes one that is never
+/// valid where clocks are right.
+pub(crate) fn time_of_making() -> Result<UnixTime, Failure> {
+    let now = folkmoot::tools::wall_clock();
+    clock(now).map(|_| now).map_err(|why| Failure::new(Exit::Configuration, why))
+}
+
 fn socket(folder: &Path) -> Result<String, String> {
     let length = folder.join("control.sock").as_os_str().len();
     if length > SOCKET_PATH_MAX {

@@ -25,6 +25,9 @@ pub enum Exit {
     NotInGroup = 7,
     /// A bug of ours.
     Bug = 70,
+    /// Something that time may mend, and nobody need decide: a full disk, an address that is not
+    /// there yet, too many open files. `EX_TEMPFAIL` of sysexits.
+    Temporary = 75,
 }
 
 /// Why a command did not do what was asked.
@@ -58,9 +61,9 @@ impl Failure {
                 "it is a folder, and a file is needed here. Give the file's name, with the folder in front"
                     .to_owned()
             }
-            _ => folkmoot::tools::in_words(error),
+            _ => what_it_is(path).unwrap_or_else(|| folkmoot::tools::in_words(error)),
         };
-        Self::new(Exit::Configuration, format!("{}: {why}", path.display()))
+        Self::new(mended(folkmoot::tools::is_passing(error)), format!("{}: {why}", path.display()))
     }
 
     /// Says it on the standard error, if there is anything to say, and gives the code.
@@ -84,7 +87,7 @@ impl From<Error> for Failure {
             Error::LocalResumed => Exit::No,
             // Too long was caught before: what is left is the charter's word on minorities.
             Error::SendRefused(_) => Exit::Refused,
-            _ => Exit::Configuration,
+            error => mended(error.is_passing()),
         };
         Self::new(exit, error.to_string())
     }
@@ -98,8 +101,25 @@ impl From<AuthorityError> for Failure {
 
 impl From<StateError> for Failure {
     fn from(error: StateError) -> Self {
-        Self::new(Exit::Configuration, error.to_string())
+        Self::new(mended(error.is_passing()), error.to_string())
     }
+}
+
+/// By time, or by a person.
+pub(crate) fn mended(by_time: bool) -> Exit {
+    if by_time { Exit::Temporary } else { Exit::Configuration }
+}
+
+/// What lies there, if that is why it cannot be read.
+fn what_it_is(path: &std::path::Path) -> Option<String> {
+    use std::os::unix::fs::FileTypeExt as _;
+    let kind = std::fs::symlink_metadata(path).ok()?.file_type();
+    if kind.is_symlink() && !path.exists() {
+        let to = std::fs::read_link(path).ok()?;
+        return Some(format!("it is a link to {}, where nothing is", to.display()));
+    }
+    let socket = std::fs::metadata(path).ok()?.file_type().is_socket();
+    socket.then(|| "it is a socket, and a file is needed here".to_owned())
 }
 
 #[cfg(test)]
@@ -116,6 +136,18 @@ mod tests {
         assert_eq!(Failure::new(Exit::TimedOut, "").exit as u8, 6);
         assert_eq!(code(Error::LocalSuperseded(folkmoot::UnixTime(0))), 3);
         assert_eq!(code(Error::LocalResumed), 1);
+        let disk = |passing| StoreError::LocalDisk { path: "x".into(), detail: "full".into(), passing };
+        assert_eq!([true, false].map(|passing| code(Error::Store(disk(passing)))), [75, 3]);
+        for (kind, exit) in [
+            (std::io::ErrorKind::StorageFull, 75),
+            (std::io::ErrorKind::AddrNotAvailable, 75),
+            (std::io::ErrorKind::PermissionDenied, 3),
+            (std::io::ErrorKind::NotFound, 3),
+        ] {
+            assert_eq!(Failure::file("x".as_ref(), &kind.into()).exit as u8, exit, "{kind}");
+        }
+        let too_many = std::io::Error::from_raw_os_error(24);
+        assert_eq!(Failure::file("x".as_ref(), &too_many).exit as u8, 75);
         assert_eq!(code(Error::Stopped), 70);
     }
 }

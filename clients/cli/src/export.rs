@@ -53,7 +53,7 @@ pub(crate) fn export(folder: &Path, to: &Path, json: bool) -> Result<(), Failure
     let words = words::of_head(&transcript.state().head());
     let head = transcript.state().head().whole();
     let value = json!({
-        "folder": to, "votes": votes, "certificates": certificates, "left_out": unnamed, "head": head,
+        "folder": crate::show::path(to), "votes": votes, "certificates": certificates, "left_out": unnamed, "head": head,
         "head_words": words,
         "date": transcript.state().time().0,
     });

@@ -53,14 +53,16 @@ pub(crate) fn read_small(file: &Path) -> Result<Vec<u8>, Failure> {
     Ok(bytes)
 }
 
-/// A file that should be a certificate or a key in PEM, likewise. What it held stays in one place.
+/// A file that should be a certificate or a key in PEM, likewise. What it held stays in one place,
+/// unless a mail in another character set is around it.
 pub(crate) fn read_text(file: &Path) -> Result<String, Failure> {
     let most = u64::try_from(SMALL_BYTES).unwrap_or(u64::MAX);
-    let mut text = String::with_capacity(SMALL_BYTES);
+    let mut bytes = Vec::with_capacity(SMALL_BYTES);
     File::open(file)
-        .and_then(|open| open.take(most).read_to_string(&mut text))
+        .and_then(|open| open.take(most).read_to_end(&mut bytes))
         .map_err(|error| Failure::file(file, &error))?;
-    Ok(text)
+    Ok(String::from_utf8(bytes)
+        .unwrap_or_else(|wrong| String::from_utf8_lossy(wrong.as_bytes()).into_owned()))
 }
 
 /// A signed charter that must be complete: what a transcript is judged by.

@@ -1,13 +1,14 @@
 //! `folkmoot identity`: a key and its certificate, in a folder.
 
 use crate::args::keys::{Identity as Command, NewPassphrase};
+use crate::doctor::time_of_making;
 use crate::exit::{Exit, Failure};
 use crate::files::{certificate, read_text};
 use crate::keys::{Keys, replacing};
 use crate::qr;
 use crate::show::{Paint, data, paint, visible};
 use crate::words::of_digest;
-use folkmoot::tools::{OsEntropy, wall_clock};
+use folkmoot::tools::OsEntropy;
 use folkmoot::{Passphrase, StateError, StateFolder, UnixTime};
 use folkmoot_base::Secret;
 use folkmoot_identity::names::made;
@@ -41,7 +42,7 @@ pub(crate) fn identity(path: &Path, command: &Command, keys: &Keys, json: bool) 
     let (file, words) = (folder.certificate_path(), of_digest(&certificate.member().0));
     let algorithm = certificate.key().algorithm().name();
     let value = json!({
-        "name": name, "member": member, "words": words, "algorithm": algorithm, "qr": code, "certificate": file, "key": folder.key_path(), "encrypted": sealed,
+        "name": name, "member": member, "words": words, "algorithm": algorithm, "qr": code, "certificate": crate::show::path(&file), "key": crate::show::path(folder.key_path()), "encrypted": sealed,
     });
     data(json, &value, || {
         let hint = paint(Paint::Dim, "give this file to others; keep the folder to yourself");
@@ -85,7 +86,7 @@ fn change(path: &Path, keys: &Keys, new: &NewPassphrase, json: bool) -> Result<(
     let new = replacing(new)?;
     folder.replace_key(written(&identity, new.as_ref())?.expose())?;
     let (key, sealed) = (folder.key_path(), new.is_some());
-    data(json, &json!({ "key": key, "encrypted": sealed }), || match sealed {
+    data(json, &json!({ "key": crate::show::path(&key), "encrypted": sealed }), || match sealed {
         true => {
             format!("{} is encrypted under the new passphrase; older copies of it are not", key.display())
         }
@@ -143,7 +144,7 @@ pub(crate) enum Origin<'a> {
 }
 
 pub(crate) fn make(name: &str, key: Origin<'_>) -> Result<Identity, Failure> {
-    let now = wall_clock();
+    let now = time_of_making()?;
     let (from, to) =
         (UnixTime(now.0.saturating_sub(SKEW_SECONDS)), UnixTime(now.0.saturating_add(TERM_SECONDS)));
     let mut entropy = entropy()?;

@@ -20,6 +20,9 @@ use std::sync::{Arc, OnceLock};
 
 /// The name of the credential: `LoadCredential=folkmoot-passphrase:FILE`.
 const CREDENTIAL: &str = "folkmoot-passphrase";
+/// Where the system shows the files that a process has open.
+const DESCRIPTORS: &str = "/dev/fd";
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 /// How often a person may mistype it.
 const ATTEMPTS: u32 = 3;
 
@@ -213,9 +216,21 @@ fn credential() -> Option<PathBuf> {
     file.exists().then_some(file)
 }
 
+/// Why a file with a passphrase is not open.
+fn unopened(file: &Path, error: &std::io::Error) -> Failure {
+    match file.strip_prefix(DESCRIPTORS) {
+        Ok(number) if error.kind() == std::io::ErrorKind::NotFound => {
+            let number = number.display();
+            let why = format!("no file is open as number {number}. Open it for this command: {number}<FILE");
+            Failure::new(Exit::Usage, why)
+        }
+        _ => Failure::file(file, error),
+    }
+}
+
 /// A file that this process was handed open.
 fn descriptor(number: u32) -> PathBuf {
-    Path::new("/dev/fd").join(number.to_string())
+    Path::new(DESCRIPTORS).join(number.to_string())
 }
 
 /// A file that lies about: nobody else may read it.
@@ -231,7 +246,7 @@ fn of_private_file(file: &Path) -> Result<Passphrase, Failure> {
 /// The first line, without its end. No more is taken: what follows may be for others.
 fn first_line(file: &Path) -> Result<Passphrase, Failure> {
     let wrong = |error: std::io::Error| Failure::file(file, &error);
-    let mut open = File::open(file).map_err(wrong)?;
+    let mut open = File::open(file).map_err(|error| unopened(file, &error))?;
     // Room for all at once: no half-filled copy is left behind.
     let mut line = Vec::with_capacity(PASSPHRASE_BYTES_MAX + 2);
     let mut byte = [0_u8; 1];
@@ -243,6 +258,15 @@ fn first_line(file: &Path) -> Result<Passphrase, Failure> {
     }
     if line.last() == Some(&b'\r') {
         line.pop();
+    }
+    if line.starts_with(&[0xff, 0xfe]) || line.starts_with(&[0xfe, 0xff]) || line.contains(&0) {
+        let why =
+            format!("{} is no text in UTF-8: save it in that form, or type the passphrase", file.display());
+        return Err(Failure::new(Exit::Configuration, why));
+    }
+    // Some editors begin a file with a byte order mark, which nobody types.
+    if line.starts_with(BYTE_ORDER_MARK) {
+        line.drain(..BYTE_ORDER_MARK.len());
     }
     Passphrase::new(Secret::new(line)).map_err(|error| refuse(&file.display().to_string(), &error))
 }

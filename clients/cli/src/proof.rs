@@ -29,7 +29,7 @@ pub(crate) async fn save(folder: &Path, proof: Proof, json: bool) -> Result<(), 
     let ending = if signed { "cms" } else { "record" };
     let out = out.unwrap_or_else(|| format!("message-{number}.{ending}").into());
     std::fs::write(&out, bytes).map_err(|error| Failure::file(&out, &error))?;
-    let value = json!({ "number": number, "file": out, "signed": signed, "sender": text("sender") });
+    let value = json!({ "number": number, "file": crate::show::path(&out), "signed": signed, "sender": text("sender") });
     data(json, &value, || {
         let name = harmless(text("name"));
         let what = if signed {

@@ -26,6 +26,8 @@ pub(crate) fn man(out: Option<&Path>, json: bool) -> Result<(), Failure> {
     let wrong = |error: std::io::Error| Failure::file(folder, &error);
     std::fs::create_dir_all(folder).map_err(wrong)?;
     clap_mangen::generate_to(command(), folder).map_err(wrong)?;
-    data(json, &json!({ "folder": folder }), || format!("the pages are in {}", folder.display()));
+    data(json, &json!({ "folder": crate::show::path(folder) }), || {
+        format!("the pages are in {}", folder.display())
+    });
     Ok(())
 }

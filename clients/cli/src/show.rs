@@ -1,9 +1,10 @@
 //! What people see: colours if wanted, tables, short ids. Data goes to the standard output, the
 //! rest elsewhere.
 
-use crate::exit::{Exit, Failure};
+use crate::exit::Failure;
 use serde_json::Value;
 use std::io::{IsTerminal, Write};
+use std::path::Path;
 use tabled::builder::Builder;
 use tabled::settings::{Padding, Style};
 
@@ -60,7 +61,7 @@ pub(crate) fn unwritten(error: &std::io::Error) -> Option<Failure> {
         "the output cannot be written: {why}. Not all of it is there. Make room, or send it elsewhere, and run the \
          command again"
     );
-    (!gone).then(|| Failure::new(Exit::Configuration, text))
+    (!gone).then(|| Failure::new(crate::exit::mended(folkmoot::tools::is_passing(error)), text))
 }
 
 /// The value as JSON, or `text` for people.
@@ -91,6 +92,11 @@ pub(crate) fn harmless(text: &str) -> String {
 /// replaced too, since two names that differ by it look alike.
 pub(crate) fn visible(text: &str) -> String {
     folkmoot_identity::names::visible(text)
+}
+
+/// A path in JSON, which has text alone: what is not UTF-8 in it is replaced.
+pub(crate) fn path(path: impl AsRef<Path>) -> String {
+    path.as_ref().display().to_string()
 }
 
 /// `1 vote`, `2 votes`.

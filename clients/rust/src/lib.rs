@@ -62,7 +62,7 @@ pub mod tools {
     pub use folkmoot_runtime::{
         Attempts, Command, Handle, Household, Lodger, Machine, MemberHandle, MemberStack, Node, Note, Opened,
         Options as OpenOptions, OsEntropy, Running, Sending, Store, Tapped, Timing, UpperStack, addresses,
-        in_words, prepare, prepare_with, wall_clock,
+        in_words, is_passing, prepare, prepare_with, wall_clock,
     };
     pub use folkmoot_transport::{is_own, reached_at, takes_forged};
 }

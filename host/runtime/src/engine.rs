@@ -287,7 +287,8 @@ impl<G: Ground, U: UpperStack, W: Wire> Engine<G, U, W> {
             self.turn.wire_errors += 1;
             tracing::debug!(%error, "transport");
             if self.turn.wire_errors > WIRE_ERRORS_MAX {
-                return Err(RuntimeError::LocalTransport(error.to_string()));
+                // Interfaces may come back.
+                return Err(RuntimeError::LocalTransport { detail: error.to_string(), passing: true });
             }
             tokio::time::sleep(Duration::from_millis(5)).await;
             return Ok(());

@@ -60,6 +60,8 @@ pub enum StoreError {
         path: PathBuf,
         /// What the disk or SQLite said.
         detail: String,
+        /// Whether time alone may mend it ([`folkmoot_system::is_passing`]).
+        passing: bool,
     },
     /// The thread that writes the store is gone.
     #[error("the store's writer has stopped; restart the member")]
@@ -67,6 +69,11 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// As [`RuntimeError::is_passing`].
+    pub fn is_passing(&self) -> bool {
+        matches!(self, Self::LocalBusy { .. } | Self::LocalDisk { passing: true, .. })
+    }
+
     /// As it is told of a folder that is never restored from a backup: an authority's, and its
     /// replica's.
     #[must_use]
@@ -95,6 +102,8 @@ pub enum StateError {
         path: PathBuf,
         /// What the system said.
         detail: String,
+        /// Whether time alone may mend it ([`folkmoot_system::is_passing`]).
+        passing: bool,
     },
     /// A secret lies open to others.
     #[error("{path} can be read by others (mode {mode:o}). Run: chmod 600 {path}")]
@@ -168,6 +177,13 @@ pub enum StateError {
     },
 }
 
+impl StateError {
+    /// As [`RuntimeError::is_passing`].
+    pub fn is_passing(&self) -> bool {
+        matches!(self, Self::LocalFile { passing: true, .. })
+    }
+}
+
 /// Why a node does not carry the charters that it was told to carry.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -229,8 +245,13 @@ pub enum RuntimeError {
     #[error(transparent)]
     Carry(#[from] CarryError),
     /// The transport.
-    #[error("transport: {0}")]
-    LocalTransport(String),
+    #[error("transport: {detail}")]
+    LocalTransport {
+        /// What the system said, and what to do.
+        detail: String,
+        /// Whether time alone may mend it ([`folkmoot_system::is_passing`]).
+        passing: bool,
+    },
     /// The stacks did not start from what the folder holds.
     #[error("the member cannot start: {0}")]
     LocalStart(String),
@@ -274,6 +295,17 @@ pub enum RuntimeError {
 }
 
 impl RuntimeError {
+    /// Whether time alone may mend it, and nobody need decide anything: whoever starts it again
+    /// later may succeed.
+    pub fn is_passing(&self) -> bool {
+        match self {
+            Self::Store(error) => error.is_passing(),
+            Self::State(error) => error.is_passing(),
+            Self::LocalTransport { passing, .. } => *passing,
+            _ => false,
+        }
+    }
+
     /// As [`StoreError::never_restored`].
     #[must_use]
     pub fn never_restored(self) -> Self {

@@ -49,5 +49,5 @@ pub use upper::{Attempts, MemberStack, TAPPED_MAX, Tapped};
 pub use wire::Wire;
 
 pub use folkmoot_identity::{Identity, Passphrase, SealedKeyError};
-pub use folkmoot_system::{Generation, Lock, OsEntropy, in_words};
+pub use folkmoot_system::{Generation, Lock, OsEntropy, in_words, is_passing};
 pub use folkmoot_transcript::{KnownHead, Skipped, Voucher};

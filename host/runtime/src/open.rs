@@ -220,7 +220,8 @@ pub fn prepare_with(options: Options, lodgers: &[Lodger], timing: Timing) -> Res
     let stored = store.load()?;
     let transport = Transport::udp(options.listen).map_err(|error| {
         let why = format!("cannot listen at {}: {}", options.listen, crate::in_words(&error));
-        RuntimeError::LocalTransport(format!("{why}. Choose another address with --listen"))
+        let detail = format!("{why}. Choose another address with --listen");
+        RuntimeError::LocalTransport { detail, passing: folkmoot_system::is_passing(&error) }
     })?;
     let transport = match options.multicast {
         true => transport.multicast(&charter.charter().group()),

@@ -11,8 +11,8 @@
 //! ```
 
 use crate::{StateError, store};
-use folkmoot_identity::{Identity, Passphrase, SealedKeyError, is_sealed_key};
-use folkmoot_system::{Lock, in_words, settle};
+use folkmoot_identity::{Identity, IdentityCertificate, Passphrase, SealedKeyError, is_sealed_key};
+use folkmoot_system::{Lock, in_words, is_passing, settle};
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
@@ -36,7 +36,8 @@ impl StateFolder {
     /// [`StateError::LocalFile`].
     pub fn open(path: &Path) -> Result<Self, StateError> {
         if path.exists() && !path.is_dir() {
-            return Err(StateError::LocalFile { path: path.to_owned(), detail: "it is not a folder".into() });
+            let detail = "it is not a folder".into();
+            return Err(StateError::LocalFile { path: path.to_owned(), detail, passing: false });
         }
         std::fs::DirBuilder::new()
             .recursive(true)
@@ -167,6 +168,10 @@ impl StateFolder {
     pub fn identity(&self, passphrase: Option<&Passphrase>) -> Result<Identity, StateError> {
         let (key, certificate) = (self.read_key()?, self.read_certificate()?);
         let certificate = String::from_utf8_lossy(&certificate);
+        IdentityCertificate::from_pem(&certificate).map_err(|error| StateError::LocalMalformed {
+            path: self.certificate_path(),
+            detail: error.to_string(),
+        })?;
         let path = self.key_path();
         let opened = match passphrase {
             _ if !is_sealed_key(&key) => Identity::from_pem(&key, &certificate).map_err(SealedKeyError::from),
@@ -270,5 +275,5 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), StateError> {
 }
 
 fn file(path: &Path, error: &std::io::Error) -> StateError {
-    StateError::LocalFile { path: path.to_owned(), detail: in_words(error) }
+    StateError::LocalFile { path: path.to_owned(), detail: in_words(error), passing: is_passing(error) }
 }

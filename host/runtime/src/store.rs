@@ -238,7 +238,7 @@ impl Writer {
                     let _ = done.send(store.commit(&batch));
                 }
             })
-            .map_err(|error| StoreError::LocalDisk { path, detail: error.to_string() })?;
+            .map_err(|error| disk(&path, &error))?;
         Ok(Self { batches: Some(batches), thread: Some(thread) })
     }
 
@@ -286,8 +286,7 @@ fn connect(path: &Path, more: OpenFlags) -> Result<Connection, StoreError> {
 /// Makes an empty store under another name and moves it to its place, so that a crash leaves either
 /// none or a whole one.
 fn make(path: &Path) -> Result<(), StoreError> {
-    let disk =
-        |error: std::io::Error| StoreError::LocalDisk { path: path.to_owned(), detail: error.to_string() };
+    let disk = |error: std::io::Error| disk(path, &error);
     let log = path.with_extension("sqlite-wal");
     if log.exists() {
         return Err(corrupt(
@@ -338,7 +337,9 @@ fn corrupt(path: &Path, detail: &str) -> StoreError {
 }
 
 fn classify(path: &Path, error: &rusqlite::Error) -> StoreError {
-    use rusqlite::ErrorCode::{DatabaseBusy, DatabaseCorrupt, DatabaseLocked, NotADatabase};
+    use rusqlite::ErrorCode::{
+        CannotOpen, DatabaseBusy, DatabaseCorrupt, DatabaseLocked, DiskFull, NotADatabase, OutOfMemory,
+    };
     if matches!(error.sqlite_error_code(), Some(DatabaseBusy | DatabaseLocked)) {
         return StoreError::LocalBusy { path: path.to_owned() };
     }
@@ -356,5 +357,16 @@ fn classify(path: &Path, error: &rusqlite::Error) -> StoreError {
     if damaged {
         return corrupt(path, &error.to_string());
     }
-    StoreError::LocalDisk { path: path.to_owned(), detail: error.to_string() }
+    let passing = match error.sqlite_error_code() {
+        Some(DiskFull | OutOfMemory) => true,
+        // It does not say why. The system does, if it is so still.
+        Some(CannotOpen) => std::fs::File::open(path).is_err_and(|error| folkmoot_system::is_passing(&error)),
+        _ => false,
+    };
+    StoreError::LocalDisk { path: path.to_owned(), detail: error.to_string(), passing }
+}
+
+fn disk(path: &Path, error: &std::io::Error) -> StoreError {
+    let passing = folkmoot_system::is_passing(error);
+    StoreError::LocalDisk { path: path.to_owned(), detail: error.to_string(), passing }
 }

@@ -6,5 +6,5 @@ mod files;
 mod generation;
 
 pub use entropy::OsEntropy;
-pub use files::{Lock, in_words, put_in_place, settle, write_whole};
+pub use files::{Lock, in_words, is_passing, put_in_place, settle, write_whole};
 pub use generation::Generation;

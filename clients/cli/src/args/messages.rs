@@ -8,7 +8,8 @@ use std::path::PathBuf;
 pub(crate) struct Send {
     /// The message [default: the standard input, without the end of its last line].
     pub(crate) text: Option<String>,
-    /// Sends what is in this file, byte by byte (- for the standard input).
+    /// Sends what is in this file, byte by byte (- for the standard input): one message, of 16 MiB
+    /// at most.
     #[arg(long, value_name = "FILE", conflicts_with = "text")]
     pub(crate) file: Option<PathBuf>,
     /// How the message is ordered among the others.

@@ -46,7 +46,7 @@ pub(crate) async fn run(folder: &Path, command: Authority, keys: Keys, json: boo
         Authority::Certificate => certificate(&public(folder, &keys)?, json),
         Authority::HandOver { file } => {
             folkmoot_authority::hand_over(&StateFolder::at(folder), &keys.identity(folder)?, &file)?;
-            data(json, &json!({ "file": file }), || {
+            data(json, &json!({ "file": crate::show::path(&file) }), || {
                 format!(
                     "{}: anyone who has this file can act as the authority; remove it once it is taken over",
                     file.display()

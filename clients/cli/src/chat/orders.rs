@@ -28,7 +28,10 @@ const HELP: [(&str, &str); 13] = [
     ("/change FIELD VALUE", "proposes to change the charter, as in /change request_hours 48"),
     ("/answer NAME TEXT", "answers a letter that a stranger wrote to the group"),
     ("/help", "shows this list"),
-    ("/quit", "sends what waits, and ends; so does Ctrl-D. Ctrl-C ends at once"),
+    (
+        "/quit",
+        "sends what waits, and ends; so does Ctrl-D. Ctrl-C takes back half a line; where nothing is typed it ends at once",
+    ),
 ];
 
 /// What a line says.

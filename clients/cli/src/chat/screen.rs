@@ -7,7 +7,10 @@ use crate::show::{Paint, harmless, line, paint};
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 use rustyline::error::ReadlineError;
 use rustyline::history::MemHistory;
-use rustyline::{Config, Editor, ExternalPrinter};
+use rustyline::{
+    Cmd, ConditionalEventHandler, Config, Editor, Event, EventContext, EventHandler, ExternalPrinter,
+    KeyEvent, Movement,
+};
 use std::io::{IsTerminal, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::mpsc;
@@ -90,10 +93,20 @@ fn edit() -> Option<(Box<dyn ExternalPrinter + Send>, mpsc::Receiver<Typed>, Mod
     let config = config.max_history_size(HISTORY_MAX).ok()?.build();
     let mut editor =
         Editor::<(), MemHistory>::with_history(config.clone(), MemHistory::with_config(&config)).ok()?;
+    editor.bind_sequence(KeyEvent::ctrl('C'), EventHandler::Conditional(Box::new(GivesUpTheLine)));
     let printer = editor.create_external_printer().ok()?;
     let (tell, typed) = mpsc::channel(1);
     std::thread::Builder::new().name("folkmoot-input".into()).spawn(move || read(&mut editor, &tell)).ok()?;
     Some((Box::new(printer), typed, mode))
+}
+
+/// Ctrl-C takes back half a line first, as in a shell, and ends the talk where nothing is typed.
+struct GivesUpTheLine;
+
+impl ConditionalEventHandler for GivesUpTheLine {
+    fn handle(&self, _: &Event, _: u16, _: bool, context: &EventContext<'_>) -> Option<Cmd> {
+        (!context.line().is_empty()).then_some(Cmd::Kill(Movement::WholeBuffer))
+    }
 }
 
 fn read(editor: &mut Editor<(), MemHistory>, tell: &mpsc::Sender<Typed>) {

@@ -6,6 +6,7 @@ use super::papers::{
 };
 use crate::args::certify::{Certificate, Certify, Root};
 use crate::args::keys::NewPassphrase;
+use crate::doctor::time_of_making;
 use crate::exit::{Exit, Failure};
 use crate::files::read_small;
 use crate::keys::{Keys, replacing};
@@ -34,21 +35,28 @@ const NAMELESS: &str = "lcm member";
 pub(super) fn root(command: &Root, json: bool) -> Result<(), Failure> {
     let Root::New { folder, name, days, no_passphrase } = command;
     absent(folder, &[ROOT_KEY, ROOT_CERTIFICATE])?;
+    let term = term(*days)?;
     let passphrase = Keys::told().of_new_root(*no_passphrase)?;
     make_folder(folder)?;
     let mut entropy = entropy()?;
     let key = SigningKey::generate(&mut entropy);
-    let issuer = Issuer::new(name, key, &term(*days), &mut entropy).map_err(refused)?;
+    let issuer = Issuer::new(name, key, &term, &mut entropy).map_err(refused)?;
     create_key(&folder.join(ROOT_KEY), issuer.key(), passphrase.as_ref())?;
     let file = folder.join(ROOT_CERTIFICATE);
     create_certificate(&file, issuer.certificate())?;
     let (key, sealed) = (folder.join(ROOT_KEY), passphrase.is_some());
-    data(json, &json!({ "name": name, "certificate": file, "key": key, "encrypted": sealed }), || {
-        let hint =
-            paint(Paint::Dim, "keep this folder to yourself; whoever has root.key decides who may be where");
-        let open = if sealed { String::new() } else { unencrypted(&key, folder) };
-        format!("{}  root of {}\n{hint}{open}", file.display(), paint(Paint::Bold, &visible(name)))
-    });
+    data(
+        json,
+        &json!({ "name": name, "certificate": crate::show::path(&file), "key": crate::show::path(&key), "encrypted": sealed }),
+        || {
+            let hint = paint(
+                Paint::Dim,
+                "keep this folder to yourself; whoever has root.key decides who may be where",
+            );
+            let open = if sealed { String::new() } else { unencrypted(&key, folder) };
+            format!("{}  root of {}\n{hint}{open}", file.display(), paint(Paint::Bold, &visible(name)))
+        },
+    );
     Ok(())
 }
 
@@ -83,7 +91,7 @@ pub(super) fn certify(address: &Address, command: &Certify, json: bool) -> Resul
     let name = command.name.clone().or(named).or_else(of_folder).unwrap_or_else(|| NAMELESS.to_owned());
     let rights = rights(address, command)?;
     let certificate =
-        root.issuer.issue(&name, &key, &rights, &term(command.days), &mut entropy).map_err(refused)?;
+        root.issuer.issue(&name, &key, &rights, &term(command.days)?, &mut entropy).map_err(refused)?;
     free(&root, &certificate)?;
     make_folder(out)?;
     let entry = root.enter(sender.get(), &certificate)?;
@@ -322,10 +330,10 @@ fn entropy() -> Result<OsEntropy, Failure> {
     OsEntropy::new().map_err(|error| Failure::new(Exit::Configuration, error))
 }
 
-fn term(days: u64) -> RangeInclusive<UnixTime> {
-    let now = wall_clock().0;
+fn term(days: u64) -> Result<RangeInclusive<UnixTime>, Failure> {
+    let now = time_of_making()?.0;
     let ends = now.saturating_add(days.saturating_mul(DAY_SECONDS));
-    UnixTime(now.saturating_sub(SKEW_SECONDS))..=UnixTime(ends)
+    Ok(UnixTime(now.saturating_sub(SKEW_SECONDS))..=UnixTime(ends))
 }
 
 /// A certificate that cannot be made as it was asked for.

@@ -189,7 +189,7 @@ fn value(struck: &[Struck], told: &[Group], done: bool) -> Value {
             "subject": one.claim.subject,
             "sender": one.sender.get(),
             "statement": hex(&one.statement),
-            "file": one.file,
+            "file": crate::show::path(&one.file),
             "excluded": !told.is_empty() && told.iter().all(|group| group.is_done(place)),
             "groups": told.iter().map(|group| group.value(place)).collect::<Vec<_>>(),
         })

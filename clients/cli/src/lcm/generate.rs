@@ -10,7 +10,7 @@ pub(super) fn run(wanted: &Gen, json: bool) -> Result<(), Failure> {
     let build = wanted.files.iter().fold(Build::new(), Build::file);
     let written = build.out(&wanted.out).compile();
     let file = written.map_err(failed)?;
-    data(json, &json!({ "file": file }), || format!("wrote {}", file.display()));
+    data(json, &json!({ "file": crate::show::path(&file) }), || format!("wrote {}", file.display()));
     Ok(())
 }
 

@@ -53,7 +53,7 @@ pub(super) async fn run(at: Meeting, log: Log, json: bool) -> Result<(), Failure
     }?;
     recording.finish(&mut subscription)?;
     let value = json!({
-        "file": recording.files.path(),
+        "file": crate::show::path(recording.files.path()),
         "files": recording.files.count(),
         "messages": recording.messages,
         "bytes": recording.bytes,

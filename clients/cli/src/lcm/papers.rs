@@ -123,7 +123,7 @@ pub(super) fn passphrase(command: &Change, json: bool) -> Result<(), Failure> {
     replace(&file, text_of(&file, &key, new.as_ref())?.expose().as_bytes())
         .map_err(|error| Failure::file(&file, &error))?;
     let (key, sealed) = (file.display(), new.is_some());
-    data(json, &json!({ "key": file, "encrypted": sealed }), || match sealed {
+    data(json, &json!({ "key": crate::show::path(&file), "encrypted": sealed }), || match sealed {
         true => format!("{key} is encrypted under the new passphrase; older copies of it are not"),
         false => format!("{key} is not encrypted any more: anyone who gets the folder has its rights"),
     });

@@ -53,7 +53,7 @@ pub(super) async fn run(at: Meeting, play: Play, json: bool) -> Result<(), Failu
     ended?;
     let left = place.leave().await;
     let value = json!({
-        "file": play.file,
+        "file": crate::show::path(&play.file),
         "messages": played.messages,
         "skipped_bytes": played.skipped,
         "passes": played.passes,

@@ -2,6 +2,7 @@
 //! still, and are told as such.
 
 use super::names::name;
+use super::part::{Departure, departure};
 use super::process::Process;
 use crate::exit::Failure;
 use folkmoot::MemberId;
@@ -55,10 +56,15 @@ impl Process {
         Ok(true)
     }
 
-    /// Whether this member's own key has been replaced.
-    pub(super) async fn is_replaced(&self) -> Result<bool, Failure> {
+    /// Why this member is out, where the line says it more exactly than the event.
+    pub(super) async fn own_cause(&self) -> Result<Option<&'static str>, Failure> {
         let me = self.moot.me();
-        self.with_transcript(move |known| known.state().replaced().contains_key(&me)).await
+        let find = move |known: &Transcript| match departure(known, &me) {
+            _ if known.state().replaced().contains_key(&me) => Some("replaced"),
+            Departure::OwnWish => Some("left-for-good"),
+            _ => None,
+        };
+        self.with_transcript(find).await
     }
 }
 

@@ -186,7 +186,7 @@ fn announce(
 ) {
     let value = json!({
         "event": "ready", "me": moot.me().hex(), "name": moot.name(), "group": moot.group().hex(),
-        "locator": moot.locator().to_string(), "addresses": reached::json(&moot.addresses()), "state": folder,
+        "locator": moot.locator().to_string(), "addresses": reached::json(&moot.addresses()), "state": crate::show::path(folder),
         "replicas": replica.map(replica::Replica::locator),
     });
     match printing {

@@ -4,7 +4,7 @@
 use super::process::Process;
 use super::stop_signal;
 use crate::exit::Failure;
-use folkmoot::MemberId;
+use folkmoot::{MemberId, UnixTime};
 use folkmoot_transcript::{Change, Ending, Transcript};
 use serde_json::Value;
 use std::time::Duration;
@@ -47,13 +47,19 @@ pub(super) enum Departure {
     Expelled,
     /// This member was away, and the decision is not here.
     Unseen,
+    /// Its certificate ran out then. Nobody decided anything.
+    Ended(UnixTime),
+    /// Its admission no longer counts. Nobody decided against it.
+    Late,
 }
 
 /// How a former member went.
 pub(super) fn departure(transcript: &Transcript, member: &MemberId) -> Departure {
-    let Some(Ending::Expelled { number }) = transcript.roster().former(member).map(|former| former.ending)
-    else {
-        return Departure::Expelled;
+    let number = match transcript.roster().former(member).map(|former| former.ending) {
+        Some(Ending::Expelled { number }) => number,
+        Some(Ending::Expired { at }) => return Departure::Ended(at),
+        Some(Ending::Late) => return Departure::Late,
+        Some(Ending::Replaced { .. }) | None => return Departure::Expelled,
     };
     let Some(standing) = transcript.line().decisions().get(&number) else { return Departure::Unseen };
     let effects = standing.proposal.decision.effects.iter();
@@ -62,11 +68,30 @@ pub(super) fn departure(transcript: &Transcript, member: &MemberId) -> Departure
     if changes.any(asked) { Departure::OwnWish } else { Departure::Expelled }
 }
 
+/// Says so in the event that somebody is no longer a member.
+pub(super) fn tell_departure(event: &mut Value, how: Departure) {
+    let Some(fields) = event.as_object_mut() else { return };
+    let own = match how {
+        Departure::OwnWish => Value::Bool(true),
+        Departure::Expelled => Value::Bool(false),
+        Departure::Unseen => Value::Null,
+        Departure::Ended(at) => {
+            fields.extend([("event".to_owned(), "expired".into()), ("at".to_owned(), at.to_string().into())]);
+            return;
+        }
+        Departure::Late => {
+            fields.insert("event".into(), "late".into());
+            return;
+        }
+    };
+    fields.insert("own_wish".into(), own);
+}
+
 /// Says so of somebody in the answer to `status`.
 pub(super) fn say_for_good(person: &mut Value, how: Departure) {
     let Some(fields) = person.as_object_mut() else { return };
     match how {
-        Departure::Expelled => {}
+        Departure::Expelled | Departure::Ended(_) | Departure::Late => {}
         Departure::OwnWish => {
             fields.insert("state".into(), "left-for-good".into());
             let why =

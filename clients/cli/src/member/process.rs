@@ -7,7 +7,7 @@ use super::journal::Journal;
 use super::kept::Kept;
 use super::names;
 use super::office::Watch;
-use super::part::{Departure, departure};
+use super::part::{departure, tell_departure};
 use super::post::Letters;
 use super::render::{self, Names};
 use super::replica::Replica;
@@ -227,10 +227,10 @@ impl Process {
             fields.insert("concerns".into(), concerns.into());
         }
         if let Event::Removed { .. } = event
-            && self.is_replaced().await?
+            && let Some(cause) = self.own_cause().await?
             && let Some(fields) = value.as_object_mut()
         {
-            fields.insert("cause".into(), "replaced".into());
+            fields.insert("cause".into(), cause.into());
         }
         if let Event::Expelled { member } = event {
             let member = *member;
@@ -238,14 +238,7 @@ impl Process {
                 return Ok(());
             }
             let how = self.with_transcript(move |known| departure(known, &member)).await?;
-            if let Some(fields) = value.as_object_mut() {
-                let own = match how {
-                    Departure::OwnWish => Value::Bool(true),
-                    Departure::Expelled => Value::Bool(false),
-                    Departure::Unseen => Value::Null,
-                };
-                fields.insert("own_wish".into(), own);
-            }
+            tell_departure(value, how);
         }
         Ok(())
     }

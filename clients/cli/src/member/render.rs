@@ -152,7 +152,7 @@ pub(crate) fn event_text(event: &Value) -> Option<String> {
         "denied" => news(format!("refused: {}", text("reason"))),
         kind if trouble::KINDS.contains(&kind) => news(trouble::event_text(event)),
         "other-line" | "went-over" | "offered" | "skipped" => news(lines::event_text(event)),
-        "expelled" => news(told::expelled_text(event)),
+        "expelled" | "expired" | "late" => news(told::gone_text(event)),
         "replaced" => news(told::replaced_text(event)),
         "removed" => news(trouble::removed_text(&text("cause"))),
         "send-failed" => news(format!("not sent: {}", text("error"))),

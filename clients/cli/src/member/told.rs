@@ -58,14 +58,22 @@ pub(super) fn view_text(event: &Value) -> String {
     format!("{went}{} {share} key {key} ({cause})", names.join(", "))
 }
 
-/// Somebody is no longer a member, by a decision.
-pub(super) fn expelled_text(event: &Value) -> String {
-    let how = match event.get("own_wish").and_then(Value::as_bool) {
-        Some(true) => "left the group for good, by its own wish",
-        Some(false) => "was expelled",
-        None => "is no longer a member: it was expelled, or left by its own wish, while this member was away",
-    };
-    format!("{} {how}", text(event, "name"))
+/// Somebody is no longer a member: by a decision, or because its time was over.
+pub(super) fn gone_text(event: &Value) -> String {
+    let name = text(event, "name");
+    match (text(event, "event").as_str(), event.get("own_wish").and_then(Value::as_bool)) {
+        ("expired", _) => {
+            format!("{name} is no longer a member: its certificate ended at {}", text(event, "at"))
+        }
+        ("late", _) => {
+            format!("{name} is no longer a member: its admission no longer counts, which nobody decided")
+        }
+        (_, Some(true)) => format!("{name} left the group for good, by its own wish"),
+        (_, Some(false)) => format!("{name} was expelled"),
+        (_, None) => format!(
+            "{name} is no longer a member: it was expelled, or left by its own wish, while this member was away"
+        ),
+    }
 }
 
 /// A member has another key, for people.
@@ -92,11 +100,13 @@ mod tests {
         // Several changes in one view: each is told as what it was.
         let both = view("network", &["ben", "cleo"], &["cleo"]);
         assert!(both.starts_with(&format!("cleo left; ben {silent}")), "{both}");
-        let gone = |own: bool| expelled_text(&json!({ "name": "ben", "own_wish": own }));
+        let gone = |own: bool| gone_text(&json!({ "event": "expelled", "name": "ben", "own_wish": own }));
         assert_eq!(gone(false), "ben was expelled");
         assert_eq!(gone(true), "ben left the group for good, by its own wish");
-        let unseen = expelled_text(&json!({ "name": "ben", "own_wish": null }));
+        let unseen = gone_text(&json!({ "event": "expelled", "name": "ben", "own_wish": null }));
         assert!(unseen.contains("while this member was away"), "{unseen}");
+        let ended = gone_text(&json!({ "event": "expired", "name": "ben", "at": "2026-11-30T00:00:00Z" }));
+        assert_eq!(ended, "ben is no longer a member: its certificate ended at 2026-11-30T00:00:00Z");
     }
 
     #[test]

@@ -104,6 +104,8 @@ pub(super) fn removed_text(cause: &str) -> String {
     let why = match cause {
         "late" => "your admission no longer counts",
         "expired" => "the term of your certificate is over",
+        "expelled" => "the others have expelled you",
+        "left-for-good" => "you asked to leave for good, and the others agreed",
         "replaced" => {
             "another key has the place of this one: stop this member, and run folkmoot identity rotate"
         }

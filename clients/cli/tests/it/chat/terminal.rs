@@ -117,7 +117,8 @@ fn a_person_types_pastes_and_resizes_while_others_talk() {
     terminal.keys(&["Up", "Up"]);
     let wide = [&heard[..], &["HH:MM anna: a line of more than thirty columns", "> half of a line"]].concat();
     terminal.shows(&[&wide[..], &["> hello there"]].concat());
-    terminal.keys(&["C-u"]);
+    // Ctrl-C takes back half a line, and does not end the talk.
+    terminal.keys(&["C-c"]);
     terminal.shows(&[&wide[..], &[">"]].concat());
 
     // Six hundred lines are one message, and nothing of it is sent before the person says so.

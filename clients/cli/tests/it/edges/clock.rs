@@ -45,3 +45,21 @@ fn doctor_finds_a_clock_that_is_years_off() {
         assert_eq!(code(&output), 1);
     }
 }
+
+#[test]
+fn nothing_is_certified_by_a_clock_that_is_years_off() {
+    let place = Place::new("edge-certified");
+    let folder = |name: &str| place.path().join(name).display().to_string();
+    for (years, told) in [(-56, "years behind: set it"), (30, "years ahead: set it")] {
+        let shim = moved(place.path(), years);
+        let root = folder(&format!("root{years}"));
+        for line in [&["identity", "new", "anna", "--no-passphrase"][..], &["lcm", "root", "new", &root]] {
+            let mut made = program(&place.path().join("anna"));
+            made.env("LD_PRELOAD", &shim).args(line).stdin(Stdio::null());
+            let output = made.output().unwrap();
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(code(&output) == 3 && said.contains(told), "{line:?}: {said}");
+        }
+        assert!(!place.path().join("anna").exists() && !Path::new(&root).exists(), "nothing is written");
+    }
+}
