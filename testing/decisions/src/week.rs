@@ -45,6 +45,10 @@ impl World<'_> {
             self.note()?;
             self.seconds += DAY / 2;
         }
+        // The last half day is over for them, too.
+        for node in self.nodes.iter_mut().take(self.honest) {
+            node.hear_clock(self.seconds, &self.contents)?;
+        }
         for (node, (head, stay)) in self.nodes.iter().zip(before) {
             let (state, set) = (node.state(), node.set());
             let counted: BTreeSet<MemberId> = set.counted().map(|admit| admit.member).collect();
