@@ -156,6 +156,8 @@ fn node_floor() -> Vec<(&'static [u32], String)> {
         (&[19], format!("{LCM_BENCH} flood --pinned --realtime")),
         (&[19], format!("{LCM_BENCH} across")),
         (&[19], format!("{LCM_BENCH} start")),
+        (&[50], format!("{LCM_BENCH} junk --rounds 5")),
+        (&[50], format!("{LCM_BENCH} bridge")),
         (&[18], "cargo run --release -p folkmoot-net -- --json".into()),
         (&[18], "env FOLKMOOT_STARTS=200 cargo test -p folkmoot-sim --test it distant::".into()),
     ];

@@ -151,9 +151,9 @@ impl Presence {
         Ok(())
     }
 
-    /// Joins the group on loopback, and on the way to it if this program hears it, or if what it says
-    /// has to stay on this host. Where nobody joins, the system makes no copy of what leaves: that
-    /// is a quarter of what a short message costs.
+    /// Joins the group on loopback, and on the way to it if this program hears it, or if what it
+    /// says has to stay on this host. Where nobody joins, the system makes no copy of what leaves:
+    /// that is a quarter of what a short message costs.
     fn anchors(&self, way: Option<u32>) -> io::Result<Vec<socket2::Socket>> {
         let mut anchors = Vec::new();
         // Plain programs of this host meet here whatever the network does.
