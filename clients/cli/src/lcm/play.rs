@@ -4,9 +4,9 @@ mod keys;
 mod pace;
 mod player;
 
+use super::Place;
 use super::meeting::Meeting;
 use super::reading::{Next, length, messages};
-use super::{Place, end};
 use crate::args::lcm::Play;
 use crate::exit::{Exit, Failure};
 use crate::show::{data, many_of};
@@ -44,7 +44,7 @@ pub(super) async fn run(at: Meeting, play: Play, json: bool) -> Result<(), Failu
     let mut played = Played::default();
     let ended = tokio::select! {
         biased;
-        () = end(None) => Ok(()),
+        () = place.end(None) => Ok(()),
         ended = all(&play, log, &place, &mut player, &mut played) => ended,
     };
     let position = player.position();

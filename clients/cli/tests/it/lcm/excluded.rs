@@ -3,9 +3,10 @@
 use super::alone::alone;
 use super::fleet::Fleet;
 use crate::lcm::papers::{good, lcm, refused};
-use crate::lcm::said;
+use crate::lcm::{event, folkmoot, said};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
 const POSE: &[&str] = &["POSE"];
 const ROBOTS: [(&str, u16, &[&str]); 3] = [("rover", 1, POSE), ("arm", 2, POSE), ("thief", 3, POSE)];
@@ -18,6 +19,28 @@ fn again(fleet: &Fleet, seconds: u32) -> (Option<i32>, Value) {
     let one = &said["exclusions"][0];
     assert_eq!(said["done"], one["excluded"]);
     (output.status.code(), one["groups"][0].clone())
+}
+
+#[test]
+fn pub_46_whoever_plays_a_log_and_is_excluded_is_told_so() {
+    alone("lcm::excluded::pub_46_whoever_plays_a_log_and_is_excluded_is_told_so", || {
+        let fleet = Fleet::new("lcm-played-out", 10, &ROBOTS);
+        let rover = fleet.bridge("rover", 1);
+        let log = fleet.path().join("a.lcm");
+        std::fs::write(&log, event(0, "POSE", b"here")).unwrap();
+        let line = ["play", "--loop", "--secured", &fleet.file("thief"), log.to_str().unwrap()];
+        let mut play = folkmoot(&fleet.outside(), &line);
+        let play = play.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        rover.is_with(&[1, 3]);
+        let line =
+            format!("exclude thief/member.crt --root root --now --wait 1 --lcm-url {}", fleet.outside());
+        refused(fleet.path(), &line, 6);
+        rover.is_with(&[1]);
+        let output = play.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(5), "{said}");
+        assert!(said.contains("no longer takes part") && said.contains("is excluded"), "{said}");
+    });
 }
 
 /// The statements in a robot's folder.
