@@ -45,6 +45,9 @@ impl<P: Papers> Discovery<P> {
         }
         match self.known.against(&entry, self.wall) {
             None => self.take(now, bytes, entry, body, entropy),
+            Some(Learned::Duplicate) if self.is_shown(now, &entry, &body, entropy) => {
+                self.take(now, bytes, entry, body, entropy);
+            }
             Some(Learned::Duplicate) => {
                 self.refuse();
                 self.out.push_back(Output::Event(Event::Duplicate(entry.uid)));
@@ -52,6 +55,24 @@ impl<P: Papers> Discovery<P> {
             Some(_) if is_join => self.refuse_old(now, entry.uid, entry.instance, true, entropy),
             Some(_) => self.refuse(),
         }
+    }
+
+    /// Whoever has another certificate than its id has here may show that the one before is out.
+    /// What it shows counts whoever it is (PUB-46), and nobody else may be there to show it.
+    fn is_shown(&mut self, now: Instant, entry: &Entry, body: &Body, entropy: &mut dyn Entropy) -> bool {
+        let proofs = match &body.said {
+            Said::Response(response) => &response.proofs,
+            Said::Notice(notice) => &notice.proofs,
+            Said::Join(_) | Said::Round(_) | Said::Beacon(_) => return false,
+        };
+        let mut changed = false;
+        for proof in proofs {
+            changed |= self.take_proof(proof.clone());
+        }
+        if changed {
+            self.changed(now, entropy);
+        }
+        changed && self.me.is_some() && self.known.against(entry, self.wall).is_none()
     }
 
     fn take(&mut self, now: Instant, bytes: &[u8], entry: Entry, body: Body, entropy: &mut dyn Entropy) {

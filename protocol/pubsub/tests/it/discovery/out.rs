@@ -242,6 +242,25 @@ fn pub_46_whoever_was_away_is_shown_why_a_former_certificate_does_not_count() {
 }
 
 #[test]
+fn pub_46_whoever_has_the_new_certificate_may_be_the_only_one_to_show_why_the_former_does_not_count() {
+    let mut net = Net::agreed(4, None);
+    net.stop(1);
+    let statement = net.authority.exclusion(&net.nodes[3].paper.certificate.clone());
+    net.input(0, Input::Exclude(&statement));
+    net.run(8_000);
+    renewed(&mut net);
+    net.assert_one(&[1, 3, 4]);
+    for node in [0, 2] {
+        net.input(node, Input::Leave);
+        net.run(2_000);
+        net.stop(node);
+    }
+    net.restart(1);
+    net.run(8_000);
+    net.assert_one(&[2, 4]);
+}
+
+#[test]
 fn pub_71_what_ended_an_hour_ago_is_forgotten() {
     for (danger, kept) in [(None, 0), (Some(Danger::NeverForgets), 1)] {
         let mut net = with_an_end(danger);
