@@ -59,6 +59,43 @@ fn node_04_a_guests_word_of_a_place_counts_only_where_there_is_no_other() {
     assert!(!dialled(&mut node).contains(&Locator::memory(5)));
 }
 
+/// An insider tells of two places of an absent node in turn, a hundred times a second.
+#[test]
+fn node_40_whoever_tells_of_two_places_in_turn_costs_less_and_less() {
+    let (mut node, ben) = node();
+    let second = 1_000_000;
+    let (mut writes, mut dials) = (Vec::new(), 0);
+    for tenth in 0..6_000_u64 {
+        let now = tenth * second / 10;
+        for at in ["memory/4", "memory/5"] {
+            node.transcript_frame(Instant(now), ben.node(), &says(ben.node(), at));
+            node.timeout(Instant(now), &mut Counting(5));
+            while let Some(output) = node.poll_output() {
+                match output {
+                    GroundOutput::Persist(row) if row.key.table == "locator" => writes.push(tenth),
+                    GroundOutput::Transmit(..) => dials += 1,
+                    _ => {}
+                }
+            }
+        }
+    }
+    let late = writes.iter().filter(|tenth| **tenth >= 3_000).count();
+    assert!(writes.len() < 40 && late < 20, "{} writes, {late} of them late", writes.len());
+    assert!(dials < 1_500, "{dials}");
+    // It is found all the same where it is, when somebody says so and the time has come.
+    node.transcript_frame(Instant(700 * second), ben.node(), &says(ben.node(), "memory/6"));
+    assert!(dialled_at(&mut node, 701 * second).contains(&Locator::memory(6)));
+}
+
+#[test]
+fn node_05_what_is_no_locator_drops_nothing_behind_it() {
+    let (mut node, ben) = node();
+    let place = |at: &str| Place { node: ben.node(), at: at.as_bytes().to_vec().into() };
+    let bytes = codec::encode(&Sync::Locators(vec![place("nowhere"), place("memory/4")]));
+    node.transcript_frame(Instant(1), ben.node(), &bytes);
+    assert_eq!(dialled(&mut node), [Locator::memory(4)]);
+}
+
 #[test]
 fn node_05_what_is_no_locator_is_refused() {
     let (mut node, ben) = node();

@@ -20,6 +20,9 @@ use std::collections::BTreeMap;
 /// The longest back-off, as a multiple of the first.
 const BACK_OFF_MAX: u32 = 8;
 
+/// How often the time doubles in which others may tell of yet another locator of an absent node.
+const MOVES_DOUBLED: u32 = 6;
+
 /// What is known about the locators of nodes.
 #[derive(Debug)]
 pub(crate) struct Reach {
@@ -40,11 +43,15 @@ struct Wanted {
     not_before: Instant,
     /// Only a guest said so: anything that another node says replaces it.
     guessed: bool,
+    /// How often others have told of another locator since the node itself answered, and from when
+    /// on they may again.
+    moved: u32,
+    moves_from: Instant,
 }
 
 impl Wanted {
     fn new(at: Locator, not_before: Instant, guessed: bool) -> Self {
-        Self { at, back_off: 1, not_before, guessed }
+        Self { at, back_off: 1, not_before, guessed, moved: 0, moves_from: not_before }
     }
 
     /// When it was dialled now: waits twice as long before the next time.

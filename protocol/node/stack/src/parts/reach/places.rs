@@ -1,6 +1,6 @@
 //! Where nodes were last reached, or are said to be.
 
-use super::{BACK_OFF_MAX, Reach, Wanted};
+use super::{BACK_OFF_MAX, MOVES_DOUBLED, Reach, Wanted};
 use crate::Place;
 use crate::message::LOCATORS_MAX;
 use crate::parts::{Others, Outbox, Peers};
@@ -52,20 +52,34 @@ impl Reach {
         out: &mut Outbox,
     ) {
         let guest = !others.records.has_standing(&from);
-        for place in places {
-            let Some(at) = locator(&place.at.0) else {
-                let why = format!("{from} sent something that is no locator, or leads nowhere (NODE-05)");
-                return out.refuse("node", &why);
-            };
-            if self.displaces(&place.node, &at) || !others.is_absent(&place.node) {
+        let read = |place: &Place| Some((place.node, locator(&place.at.0)?));
+        let all: Vec<(NodeId, Locator)> = places.iter().filter_map(read).collect();
+        if all.len() < places.len() {
+            let why = format!("{from} sent something that is no locator, or leads nowhere (NODE-05)");
+            out.refuse("node", &why);
+        }
+        for (node, at) in all {
+            if self.displaces(&node, &at) || !others.is_absent(&node) {
                 continue;
             }
             match guest {
-                false if self.is_news(&place.node, &at) => self.keep(now, place.node, at, out),
-                true if self.is_lacking(&place.node) => self.guess(now, place.node, at),
+                false if self.is_news(now, &node, &at) => self.move_to(now, node, at, out),
+                true if self.is_lacking(&node) => self.guess(now, node, at),
                 _ => continue,
             }
             self.next = now;
+        }
+    }
+
+    /// NODE-40: another member says that an absent node is there. Whoever tells of two locators in turn makes
+    /// this node write and dial ever more seldom, until the node itself answers.
+    fn move_to(&mut self, now: Instant, node: NodeId, at: Locator, out: &mut Outbox) {
+        let moved = self.places.get(&node).map_or(0, |wanted| wanted.moved.saturating_add(1));
+        let first = self.first;
+        self.keep(now, node, at, out);
+        if let Some(wanted) = self.places.get_mut(&node) {
+            let times = moved.checked_sub(1).map_or(0, |moves| 1 << moves.min(MOVES_DOUBLED));
+            (wanted.moved, wanted.moves_from) = (moved, now + first.saturating_mul(times));
         }
     }
 
@@ -74,11 +88,12 @@ impl Reach {
     }
 
     /// Whether hearsay of an absent node's locator is worth a dial: we do not already look for it
-    /// at a promising locator.
-    fn is_news(&self, node: &NodeId, at: &Locator) -> bool {
+    /// at a promising locator, and it was not told of many others lately.
+    fn is_news(&self, now: Instant, node: &NodeId, at: &Locator) -> bool {
         let in_vain =
             |wanted: &Wanted| wanted.back_off > 1 || (self.reaches(at) && !self.reaches(&wanted.at));
-        let hopeless = |wanted: &Wanted| wanted.guessed || (wanted.at != *at && in_vain(wanted));
+        let moves = |wanted: &Wanted| wanted.at != *at && wanted.moves_from <= now && in_vain(wanted);
+        let hopeless = |wanted: &Wanted| wanted.guessed || moves(wanted);
         self.places.get(node).is_none_or(hopeless)
     }
 
