@@ -71,8 +71,8 @@ impl Reach {
         }
     }
 
-    /// NODE-40: another member says that an absent node is there. Whoever tells of two locators in turn makes
-    /// this node write and dial ever more seldom, until the node itself answers.
+    /// NODE-40: another member says that an absent node is there. Whoever tells of two locators in
+    /// turn makes this node write and dial ever more seldom, until the node itself answers.
     fn move_to(&mut self, now: Instant, node: NodeId, at: Locator, out: &mut Outbox) {
         let moved = self.places.get(&node).map_or(0, |wanted| wanted.moved.saturating_add(1));
         let first = self.first;
