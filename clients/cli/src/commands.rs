@@ -252,8 +252,8 @@ fn addresses(status: &Value) -> String {
     }
 }
 
-/// How many unreliable messages never left this node, and how many came and were not told, if there
-/// are any.
+/// How many unreliable messages never left this node, how many came and were not told, and how many
+/// datagrams a slow disk cost, if there are any.
 fn given_up(status: &Value) -> String {
     let told = |field: &str, what: &str| match status.get(field).and_then(Value::as_u64).unwrap_or_default() {
         0 => String::new(),
@@ -261,7 +261,15 @@ fn given_up(status: &Value) -> String {
     };
     let left = told("given_up", "given up here since the start: too many at once, or no ring stood");
     let came = told("untold", "not shown since the start: more came than were read");
-    left + &came
+    let unsent = status.get("unsent").and_then(Value::as_u64).unwrap_or_default();
+    let slow = match unsent {
+        0 => String::new(),
+        count => format!(
+            "\n{} not sent since the start: the disk is slow, and too many waited for it",
+            many_of(count, "datagram")
+        ),
+    };
+    left + &came + &slow
 }
 
 /// How many decisions there are, what stands beside them, and what contradicts them.
@@ -401,6 +409,7 @@ mod tests {
         assert_eq!(told(0), "");
         assert!(told(1).starts_with("\n1 unreliable message given up here"), "{}", told(1));
         assert!(told(2).starts_with("\n2 unreliable messages given up here"), "{}", told(2));
+        assert!(given_up(&json!({ "unsent": 3 })).starts_with("\n3 datagrams not sent"));
         let both = given_up(&json!({ "given_up": 2, "untold": 1 }));
         assert!(both.contains("\n1 unreliable message not shown since the start"), "{both}");
     }

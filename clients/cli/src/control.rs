@@ -9,7 +9,8 @@
 //! The socket lies in the state folder (mode 0700), so only those who may read the key may connect.
 //! At most [`CLIENTS_MAX`] clients are served at once, and each line has at most [`LINE_BYTES_MAX`]
 //! bytes; a client that breaks either limit is cut off. A subscriber that falls
-//! [`EVENTS_BEHIND_MAX`] events behind is told how many it has missed, and goes on.
+//! [`EVENTS_BEHIND_MAX`] events or [`EVENTS_BYTES_MAX`] bytes behind is told how many events it has
+//! missed, and goes on.
 
 use crate::exit::{Exit, Failure};
 use crate::values::Ordering;
@@ -28,6 +29,8 @@ pub(crate) const CLIENTS_MAX: usize = 32;
 pub(crate) const LINE_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Events kept for a slow subscriber.
 pub(crate) const EVENTS_BEHIND_MAX: usize = 16_384;
+/// Their bytes; the newest one is kept however long it is.
+pub(crate) const EVENTS_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// A member that lets a command wait for longer than this does not run, though its process may be
 /// there.

@@ -1,16 +1,17 @@
 //! Lines on the standard output that a running member does not wait for.
 //!
 //! ```text
-//!   member --say--> [ at most 16,384 lines ] --a thread--> standard output
+//!   member --say--> [ at most 16,384 lines, 64 MiB ] --a thread--> standard output
 //! ```
 //! If nobody reads, the member goes on. Lines for which there is no room are left out, and a line
 //! in their place says how many. If the reader has gone, whoever asks ([`Printer::gone`]) is told.
 
-use crate::control::EVENTS_BEHIND_MAX;
+use crate::control::{EVENTS_BEHIND_MAX, EVENTS_BYTES_MAX};
 use crate::exit::Failure;
 use crate::show::unwritten;
 use std::io::{self, Write};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::time::Duration;
 use tokio::sync::{oneshot, watch};
@@ -24,6 +25,8 @@ pub(crate) type Gone = Result<(), Failure>;
 /// The way to the standard output.
 pub(crate) struct Printer {
     lines: Option<SyncSender<String>>,
+    /// Of the lines that wait.
+    bytes: Arc<AtomicUsize>,
     /// Lines left out since the last one that was taken.
     missed: AtomicU64,
     /// The line that says so.
@@ -36,10 +39,13 @@ impl Printer {
     /// Prints on `out`; `words` makes the line about lines that were left out.
     pub(crate) fn start(mut out: impl Write + Send + 'static, words: fn(u64) -> String) -> io::Result<Self> {
         let (lines, waiting) = sync_channel::<String>(EVENTS_BEHIND_MAX);
+        let bytes = Arc::new(AtomicUsize::new(0));
+        let left = Arc::clone(&bytes);
         let (tell, gone) = watch::channel(None);
         let (finished, done) = oneshot::channel();
         std::thread::Builder::new().name("folkmoot-print".into()).spawn(move || {
             for text in waiting {
+                left.fetch_sub(text.len(), Ordering::Relaxed);
                 if let Err(error) = out.write_all((text + "\n").as_bytes()).and_then(|()| out.flush()) {
                     tell.send_replace(Some(unwritten(&error).map_or(Ok(()), Err)));
                     break;
@@ -48,7 +54,7 @@ impl Printer {
             // Whoever waits may have given up.
             let _ = finished.send(());
         })?;
-        Ok(Self { lines: Some(lines), missed: AtomicU64::new(0), words, gone, done })
+        Ok(Self { lines: Some(lines), bytes, missed: AtomicU64::new(0), words, gone, done })
     }
 
     /// Prints a line, or leaves it out.
@@ -68,8 +74,19 @@ impl Printer {
         told
     }
 
+    /// A line that is longer than all of the room is taken where nothing waits.
     fn put(&self, text: String) -> bool {
-        self.lines.as_ref().is_some_and(|lines| lines.try_send(text).is_ok())
+        let (length, waiting) = (text.len(), self.bytes.load(Ordering::Relaxed));
+        if waiting > 0 && waiting.saturating_add(length) > EVENTS_BYTES_MAX {
+            return false;
+        }
+        // Before the thread can take it.
+        self.bytes.fetch_add(length, Ordering::Relaxed);
+        let taken = self.lines.as_ref().is_some_and(|lines| lines.try_send(text).is_ok());
+        if !taken {
+            self.bytes.fetch_sub(length, Ordering::Relaxed);
+        }
+        taken
     }
 
     /// Waits until nothing more can be printed.
@@ -92,7 +109,7 @@ impl Printer {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
-    use super::{EVENTS_BEHIND_MAX, Printer};
+    use super::{EVENTS_BEHIND_MAX, EVENTS_BYTES_MAX, Printer};
     use std::io::{self, Write};
     use std::sync::mpsc::{Receiver, Sender, channel};
 
@@ -137,6 +154,24 @@ mod tests {
         assert!(kept.iter().map(|line| line.parse::<usize>().unwrap()).eq(0..kept.len()));
         let left_out: usize = left_out.strip_suffix(" left out").unwrap().parse().unwrap();
         assert_eq!(kept.len() + left_out, all);
+    }
+
+    #[tokio::test]
+    async fn lines_that_wait_have_a_bound_in_bytes() {
+        let (reader, allow, said) = reader();
+        let printer = Printer::start(reader, |count| format!("{count} left out")).unwrap();
+        let long = "x".repeat(1 << 20);
+        (0..200).for_each(|_| printer.say(long.clone()));
+        (0..200).for_each(|_| allow.send(true).unwrap());
+        // So many as the room holds, all but one.
+        let mut kept = said.iter().take(EVENTS_BYTES_MAX / long.len() - 1).count();
+        drop(allow);
+        printer.end().await;
+        let rest: Vec<String> = said.iter().collect();
+        kept += rest.iter().filter(|line| line.len() > long.len()).count();
+        let left_out = rest.iter().filter_map(|line| line.strip_suffix(" left out\n")).next();
+        assert_eq!(left_out, Some(&*(200 - kept).to_string()));
+        assert!(kept <= EVENTS_BYTES_MAX / long.len() + 1, "{kept}");
     }
 
     #[tokio::test]

@@ -121,6 +121,8 @@ pub struct Counters {
     pub timers: u64,
     /// Unreliable messages that the application was not told, since too much waited for it.
     pub untold: u64,
+    /// Datagrams that were dropped, since the disk was slow and too many waited for it.
+    pub unsent: u64,
     /// What its transport did.
     pub wire: folkmoot_transport::Counters,
 }
@@ -351,7 +353,8 @@ impl<G: Ground, U: UpperStack, W: Wire> Engine<G, U, W> {
             Order::Send(message) => self.send_now(message),
             Order::Count(tell) => {
                 let (wire, untold) = (self.wire.counters(), self.outcomes.untold());
-                let counters = Counters { wire, untold, ..self.turn.counters };
+                let unsent = self.outcomes.unsent();
+                let counters = Counters { wire, untold, unsent, ..self.turn.counters };
                 // A caller that has gone away does not mind.
                 let _ = tell.send(counters);
             }

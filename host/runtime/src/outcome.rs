@@ -72,12 +72,14 @@ pub(crate) struct Outcomes<E> {
     waiting: (usize, usize),
     /// Unreliable messages that were dropped, since too much waited.
     untold: u64,
+    /// Datagrams that were dropped, since too many waited for the disk.
+    unsent: u64,
 }
 
 impl<E> Outcomes<E> {
     pub(crate) fn new(store: Writer, events: mpsc::Sender<Told<E>>, spare: mpsc::Receiver<Told<E>>) -> Self {
         let (gathered, flying, told, waiting) = Default::default();
-        Self { store, events, spare, gathered, flying, told, waiting, untold: 0 }
+        Self { store, events, spare, gathered, flying, told, waiting, untold: 0, unsent: 0 }
     }
 
     pub(crate) fn persist(&mut self, persist: Persist) {
@@ -89,7 +91,14 @@ impl<E> Outcomes<E> {
         if bytes <= TRANSMIT_BYTES_MAX {
             self.gathered.transmit_bytes = bytes;
             self.gathered.transmit.push((to, datagram));
+        } else {
+            self.unsent = self.unsent.saturating_add(1);
         }
+    }
+
+    /// How many datagrams were dropped, since too many waited for the disk.
+    pub(crate) fn unsent(&self) -> u64 {
+        self.unsent
     }
 
     pub(crate) fn answer(&mut self, answer: Answer) {

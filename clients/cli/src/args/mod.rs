@@ -79,7 +79,7 @@ pub(crate) enum Command {
     Invite(Invite),
     /// Sends every line that you type to the group. Starts the member if none runs on the folder.
     Chat(Run),
-    /// Sends one message through the running member. Who is away does not get it later.
+    /// Sends one message through the running member. Those who are away do not get it later.
     Send(Send),
     /// Prints the messages that the running member receives.
     Receive(Receive),

@@ -127,7 +127,7 @@ impl Process {
         };
         let (status, refusals, twice, (paths, multicast, carries), given_up, (known, for_good, formers), now) =
             self.moot.handle().look(look).await?;
-        let untold = self.moot.handle().counters().await?.untold;
+        let counters = self.moot.handle().counters().await?;
         let hosts = self.moot.host_names().await?;
         let petitions = self.moot.petitions().await?;
         let told = self.moot.times().await?;
@@ -160,7 +160,7 @@ impl Process {
             fields.insert("names".into(), hosts.iter().map(reached::named_json).collect());
             fields.insert("multicast".into(), json!(multicast));
             fields.insert("given_up".into(), given_up.into());
-            fields.insert("untold".into(), untold.into());
+            fields.extend(dropped(counters.untold, counters.unsent));
             fields.insert("share".into(), self.share().await?.into());
             fields.insert("carries".into(), carries.iter().map(carried::data).collect());
             fields.extend(known);
@@ -441,4 +441,9 @@ fn locator(text: &str) -> Result<Locator, Failure> {
 
 fn null(result: Result<(), folkmoot::Error>) -> Result<Value, Failure> {
     result.map(|()| Value::Null).map_err(Failure::from)
+}
+
+/// What was lost for want of room, since the start.
+fn dropped(untold: u64, unsent: u64) -> [(String, Value); 2] {
+    [("untold".into(), untold.into()), ("unsent".into(), unsent.into())]
 }

@@ -37,13 +37,13 @@ mod rules_now;
 mod say;
 mod serve;
 pub(crate) mod skips;
+mod subscribers;
 pub(crate) mod times;
 mod told;
 mod trouble;
 mod withdraw;
 
 use crate::args::run::Run;
-use crate::control::EVENTS_BEHIND_MAX;
 use crate::exit::Failure;
 use crate::printer::{Gone, Printer};
 use crate::values::Multicast;
@@ -59,9 +59,10 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
+use subscribers::Subscribers;
 use tokio::io::AsyncReadExt;
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio::sync::{broadcast, mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot};
 pub(crate) use withdraw::gave_up;
 
 /// Requests that wait for the process.
@@ -114,7 +115,7 @@ pub(crate) async fn run(
     }
     let replica = replica::start(folder, &run.replica, &run.keys).await?;
     let (requests, inbox) = mpsc::channel(REQUESTS_WAITING_MAX);
-    let (events, _) = broadcast::channel(EVENTS_BEHIND_MAX);
+    let events = Subscribers::default();
     let socket = folder.join("control.sock");
     let server = serve::start(&socket, requests, events.clone())?;
     let printer = printer(printing)?;

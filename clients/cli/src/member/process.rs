@@ -11,6 +11,7 @@ use super::part::{departure, tell_departure};
 use super::post::Letters;
 use super::render::{self, Names};
 use super::replica::Replica;
+use super::subscribers::Subscribers;
 use crate::exit::{Exit, Failure};
 use crate::printer::Printer;
 use folkmoot::tools::{Machine, OsEntropy};
@@ -21,7 +22,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use tokio::sync::{Semaphore, broadcast};
+use tokio::sync::Semaphore;
 
 /// Renewals that are remembered as such.
 const RENEWALS_MAX: usize = 256;
@@ -100,7 +101,7 @@ pub(super) struct Process {
     pub(super) renewals: BTreeSet<Digest>,
     /// Why the process ends, if whoever asked for admission gave up.
     pub(super) gave_up: Option<Failure>,
-    pub(super) events: broadcast::Sender<String>,
+    pub(super) events: Subscribers,
     pub(super) printing: Printing,
     pub(super) printer: Printer,
     /// Room for own messages on their way, while a burst runs.
@@ -172,7 +173,7 @@ impl Process {
             Event::Withdrawn => self.picture.withdrawn = true,
             _ => {}
         }
-        if self.printing != Printing::Nothing || self.events.receiver_count() > 0 {
+        if self.printing != Printing::Nothing || self.events.any() {
             let mut value = render::event_json(&event, &self.names);
             self.add_about(&event, &mut value).await?;
             if let Some(fields) = value.as_object_mut() {
@@ -258,9 +259,8 @@ impl Process {
             }
             Printing::Nothing => {}
         }
-        if self.events.receiver_count() > 0 {
-            // The last subscriber may have gone in between.
-            let _ = self.events.send(event.to_string());
+        if self.events.any() {
+            self.events.send(&event.to_string());
         }
     }
 }

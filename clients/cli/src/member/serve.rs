@@ -1,5 +1,6 @@
 //! The control socket's server: reads and answers lines, all within bounds.
 
+use super::subscribers::{Heard, Subscriber, Subscribers};
 use crate::control::{Answer, CLIENTS_MAX, Request, read_line, write_line};
 use crate::exit::{Exit, Failure};
 use serde_json::{Value, json};
@@ -9,7 +10,7 @@ use std::sync::Arc;
 use tokio::io::BufReader;
 use tokio::net::unix::OwnedWriteHalf;
 use tokio::net::{UnixListener, UnixStream};
-use tokio::sync::{Semaphore, broadcast, mpsc, oneshot};
+use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 /// Where requests go, with the place for the answer.
@@ -17,11 +18,7 @@ pub(crate) type Requests = mpsc::Sender<(Request, oneshot::Sender<Answer>)>;
 
 /// Opens the socket and serves it. The folder's lock is held, so a socket that is there already is
 /// a stale one.
-pub(crate) fn start(
-    path: &Path,
-    requests: Requests,
-    events: broadcast::Sender<String>,
-) -> Result<JoinHandle<()>, Failure> {
+pub(crate) fn start(path: &Path, requests: Requests, events: Subscribers) -> Result<JoinHandle<()>, Failure> {
     let _ = std::fs::remove_file(path);
     let listener = UnixListener::bind(path).map_err(|error| {
         let why = match error.kind() {
@@ -37,7 +34,7 @@ pub(crate) fn start(
     Ok(tokio::spawn(accept(listener, requests, events)))
 }
 
-async fn accept(listener: UnixListener, requests: Requests, events: broadcast::Sender<String>) {
+async fn accept(listener: UnixListener, requests: Requests, events: Subscribers) {
     let room = Arc::new(Semaphore::new(CLIENTS_MAX));
     loop {
         let Ok(permit) = Arc::clone(&room).acquire_owned().await else { return };
@@ -61,11 +58,7 @@ async fn accept(listener: UnixListener, requests: Requests, events: broadcast::S
     }
 }
 
-async fn converse(
-    stream: UnixStream,
-    requests: Requests,
-    events: broadcast::Sender<String>,
-) -> std::io::Result<()> {
+async fn converse(stream: UnixStream, requests: Requests, events: Subscribers) -> std::io::Result<()> {
     let (reader, mut writer) = stream.into_split();
     let mut reader = BufReader::new(reader);
     while let Some(line) = read_line(&mut reader).await? {
@@ -73,7 +66,7 @@ async fn converse(
             Ok(Request::Subscribe) => {
                 let heard = events.subscribe();
                 write_line(&mut writer, &Answer::Ok { ok: Value::Null }).await?;
-                return stream_events(heard, &mut writer).await;
+                return stream_events(&heard, &mut writer).await;
             }
             Ok(request) => write_line(&mut writer, &ask(&requests, request).await).await?,
             Err(_) => {
@@ -96,21 +89,17 @@ async fn ask(requests: &Requests, request: Request) -> Answer {
     answer.await.unwrap_or_else(|_| gone())
 }
 
-async fn stream_events(
-    mut heard: broadcast::Receiver<String>,
-    writer: &mut OwnedWriteHalf,
-) -> std::io::Result<()> {
+async fn stream_events(events: &Subscriber, writer: &mut OwnedWriteHalf) -> std::io::Result<()> {
     use tokio::io::AsyncWriteExt as _;
     loop {
-        match heard.recv().await {
-            Ok(mut line) => {
-                line.push('\n');
+        match events.next().await {
+            Heard::Line(line) => {
                 writer.write_all(line.as_bytes()).await?;
+                writer.write_all(b"\n").await?;
             }
-            Err(broadcast::error::RecvError::Lagged(count)) => {
+            Heard::Missed(count) => {
                 write_line(writer, &json!({ "event": "missed", "count": count })).await?;
             }
-            Err(broadcast::error::RecvError::Closed) => return Ok(()),
         }
     }
 }
