@@ -2,7 +2,7 @@
 
 use crate::exit::{Exit, Failure};
 use crate::show::{harmless, short};
-use folkmoot_identity::names::{is_marked, look_alike, unmarked};
+use folkmoot_identity::names::{is_marked, look_alike, made, unmarked};
 
 /// Digits of an id that may stand for it.
 const DIGITS_MIN: usize = 4;
@@ -44,9 +44,12 @@ impl<T> Choice<T> {
 /// The one choice that `text` means; `nothing` says what there is none of, and what to look at.
 pub(crate) fn find<T>(text: &str, choices: Vec<Choice<T>>, nothing: &str) -> Result<Choice<T>, Failure> {
     let digits = text.to_ascii_lowercase();
+    // Keyboards and systems spell ë in two ways; names have one form.
+    let spelled = made(text).unwrap_or_else(|_| text.to_owned());
     let open = list(choices.iter());
-    let (mut meant, others): (Vec<_>, Vec<_>) =
-        choices.into_iter().partition(|choice| choice.is_meant(text, &digits));
+    let (mut meant, others): (Vec<_>, Vec<_>) = choices
+        .into_iter()
+        .partition(|choice| choice.is_meant(text, &digits) || choice.is_meant(&spelled, &digits));
     // A name that looks like another's is no answer by itself, even if one alone fits.
     if meant.is_empty() {
         let like: Vec<Choice<T>> = others.into_iter().filter(|choice| choice.is_like(text)).collect();
@@ -107,6 +110,16 @@ mod tests {
             assert_eq!(look(&one.id.to_uppercase(), &open), Ok(one.value));
         }
         assert_eq!(look("a1a", &open).unwrap_err().exit, Exit::No, "three digits are too few");
+    }
+
+    #[test]
+    fn a_name_is_found_however_its_letters_are_spelled() {
+        let open = [choice("request", "zo\u{eb}", "a1"), choice("expulsion", "expel zo\u{eb}", "b2")];
+        for typed in ["zo\u{eb}", "zoe\u{308}"] {
+            assert_eq!(look(typed, &open), Ok("request"));
+            assert_eq!(look(&format!("expel {typed}"), &open), Ok("expulsion"));
+        }
+        assert_eq!(look("zoe", &open).unwrap_err().exit, Exit::No);
     }
 
     #[test]
