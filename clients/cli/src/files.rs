@@ -4,7 +4,7 @@ use crate::exit::{Exit, Failure};
 use crate::show::visible;
 use crate::values::is_ours;
 use folkmoot::{Locator, MemberId, StateFolder};
-use folkmoot_base::whole;
+use folkmoot_base::{Secret, whole};
 use folkmoot_identity::{Charter, IdentityCertificate, SignedCharter};
 use folkmoot_transcript::FILE_LABEL;
 use std::fs::File;
@@ -53,16 +53,15 @@ pub(crate) fn read_small(file: &Path) -> Result<Vec<u8>, Failure> {
     Ok(bytes)
 }
 
-/// A file that should be a certificate or a key in PEM, likewise. What it held stays in one place,
-/// unless a mail in another character set is around it.
+/// A file that should be a certificate or a key in PEM, likewise.
 pub(crate) fn read_text(file: &Path) -> Result<String, Failure> {
     let most = u64::try_from(SMALL_BYTES).unwrap_or(u64::MAX);
     let mut bytes = Vec::with_capacity(SMALL_BYTES);
     File::open(file)
         .and_then(|open| open.take(most).read_to_end(&mut bytes))
         .map_err(|error| Failure::file(file, &error))?;
-    Ok(String::from_utf8(bytes)
-        .unwrap_or_else(|wrong| String::from_utf8_lossy(wrong.as_bytes()).into_owned()))
+    let bytes = Secret::new(bytes);
+    Ok(String::from_utf8_lossy(bytes.expose()).into_owned())
 }
 
 /// A signed charter that must be complete: what a transcript is judged by.

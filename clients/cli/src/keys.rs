@@ -259,14 +259,27 @@ fn first_line(file: &Path) -> Result<Passphrase, Failure> {
     if line.last() == Some(&b'\r') {
         line.pop();
     }
-    if line.starts_with(&[0xff, 0xfe]) || line.starts_with(&[0xfe, 0xff]) || line.contains(&0) {
+    let mut line = Secret::new(line);
+    if is_utf_16(line.expose()) {
         let why =
             format!("{} is no text in UTF-8: save it in that form, or type the passphrase", file.display());
         return Err(Failure::new(Exit::Configuration, why));
     }
     // Some editors begin a file with a byte order mark, which nobody types.
-    if line.starts_with(BYTE_ORDER_MARK) {
-        line.drain(..BYTE_ORDER_MARK.len());
+    if line.expose().starts_with(BYTE_ORDER_MARK) {
+        let mut typed = Vec::with_capacity(PASSPHRASE_BYTES_MAX + 2);
+        typed.extend_from_slice(line.expose().get(BYTE_ORDER_MARK.len()..).unwrap_or_default());
+        line = Secret::new(typed);
     }
-    Passphrase::new(Secret::new(line)).map_err(|error| refuse(&file.display().to_string(), &error))
+    Passphrase::new(line).map_err(|error| refuse(&file.display().to_string(), &error))
+}
+
+/// Whether this is text in UTF-16, in either order: a mark, and every second byte is zero.
+fn is_utf_16(line: &[u8]) -> bool {
+    let zeros = match line {
+        [0xff, 0xfe, rest @ ..] => rest.iter().skip(1).step_by(2),
+        [0xfe, 0xff, rest @ ..] => rest.iter().skip(0).step_by(2),
+        _ => return false,
+    };
+    line.len() > 3 && zeros.copied().all(|byte| byte == 0)
 }

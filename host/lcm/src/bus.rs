@@ -373,7 +373,7 @@ impl Bus {
         let mut ear = self.ear.lock().unwrap_or_else(PoisonError::into_inner);
         if ear.is_none() {
             let hears = hear(&self.address).map_err(|error| self.failed(error))?;
-            self.mouth.hear();
+            self.mouth.hear().map_err(|error| self.failed(error))?;
             let bytes = receive_buffer(&hears).unwrap_or_default();
             let hearing = match &self.opener {
                 Some(opener) => Hearing::Secured(opener.clone(), self.take_management()),

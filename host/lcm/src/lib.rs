@@ -31,8 +31,8 @@ pub use bus::{Bus, BusError};
 pub use danger::Danger;
 pub use folkmoot_pubsub::{Address, Channel, Pattern, PatternError};
 pub use membership::{
-    CONFIRMATION_CHANNEL, EXCLUSION_CHANNEL, EXCLUSION_FILE_END, Keyed, Membership, MembershipError, Options,
-    exclusions_in,
+    CONFIRMATION_CHANNEL, EXCLUSION_CHANNEL, EXCLUSION_FILE_END, EXCLUSION_FILES_MAX, Keyed, Membership,
+    MembershipError, Options, exclusions_in,
 };
 pub use queue::{Capacity, Full, Heard};
 pub use secured::Secured;

@@ -117,7 +117,10 @@ impl Presence {
     /// As [`Self::renew`].
     pub(crate) fn hear(&self, speaks: &UdpSocket) -> io::Result<()> {
         self.hears.store(true, Ordering::Relaxed);
-        self.renew(speaks)
+        let there = self.renew(speaks);
+        // Whoever tries again begins anew.
+        self.hears.store(there.is_ok(), Ordering::Relaxed);
+        there
     }
 
     /// Takes its place anew, for a socket that speaks: interfaces, addresses or routes changed.

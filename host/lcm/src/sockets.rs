@@ -85,10 +85,11 @@ impl Mouth {
     }
 
     /// Takes its place as one that hears the group, too.
-    pub(crate) fn hear(&self) {
-        if let Err(error) = self.presence.hear(&self.speaks) {
-            tracing::debug!(%error, "no way to the group");
-        }
+    ///
+    /// # Errors
+    /// What the system says.
+    pub(crate) fn hear(&self) -> io::Result<()> {
+        self.presence.hear(&self.speaks)
     }
 
     pub(crate) fn presence(&self) -> &Arc<Presence> {

@@ -220,7 +220,7 @@ pub fn prepare_with(options: Options, lodgers: &[Lodger], timing: Timing) -> Res
     let stored = store.load()?;
     let transport = Transport::udp(options.listen).map_err(|error| {
         let why = format!("cannot listen at {}: {}", options.listen, crate::in_words(&error));
-        let detail = format!("{why}. Choose another address with --listen");
+        let detail = format!("{why}. If it stays so, choose another address with --listen");
         RuntimeError::LocalTransport { detail, passing: folkmoot_system::is_passing(&error) }
     })?;
     let transport = match options.multicast {

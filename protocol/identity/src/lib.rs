@@ -83,6 +83,7 @@ pub use key_file::{key_from_pem, key_to_pem, public_from_pem};
 pub use membership::{COMBINED_BYTES_MAX, Combined, Membership, VOTES_MAX};
 pub use message::{MessageError, SIGNED_MESSAGE_BYTES_MAX, SignedMessage, SignerCertificate, Stamp};
 pub use multi::{MULTI_LABEL, Multi};
+pub use pem::pem_labels;
 pub use policy::{Below, LIST_KEYS_MAX, Lack, Policies, Policy, ROLE_KEYS_MAX, ROLES_MAX, keys_named};
 pub use recognised::Recognised;
 pub use request::Request;

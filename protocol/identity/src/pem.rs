@@ -14,6 +14,7 @@ use folkmoot_base::Secret;
 
 const BEGIN: &str = "-----BEGIN ";
 const DASHES: &str = "-----";
+const BYTE_ORDER_MARK: char = '\u{feff}';
 /// Characters of a line of the strict form.
 const LINE: usize = 64;
 
@@ -36,34 +37,67 @@ pub(crate) struct Block<'a> {
 
 /// All blocks with one of these labels, at least one.
 pub(crate) fn read<'a>(text: &'a str, labels: &[&str]) -> Result<Vec<Block<'a>>, Unread> {
-    let ours = blocks(text).filter(|(label, _)| labels.contains(label));
-    let all: Vec<Block<'a>> = ours.map(|(label, body)| decode(label, body)).collect::<Result<_, _>>()?;
+    let all: Vec<Block<'a>> = ours(text, labels).map(decode).collect::<Result<_, _>>()?;
     if all.is_empty() { Err(Unread::Nothing) } else { Ok(all) }
 }
 
 /// The first of them.
 pub(crate) fn first<'a>(text: &'a str, labels: &[&str]) -> Result<Block<'a>, Unread> {
-    let mut ours = blocks(text).filter(|(label, _)| labels.contains(label));
-    ours.next().ok_or(Unread::Nothing).and_then(|(label, body)| decode(label, body))
+    ours(text, labels).next().ok_or(Unread::Nothing).and_then(decode)
 }
 
-/// Label and body of each block that ends.
-fn blocks(mut text: &str) -> impl Iterator<Item = (&str, &str)> {
+/// The labels of all blocks in a text, in their order.
+pub fn pem_labels(text: &str) -> impl Iterator<Item = &str> {
+    frames(text).map(|frame| frame.label)
+}
+
+/// A block as it stands there.
+struct Frame<'a> {
+    label: &'a str,
+    body: &'a str,
+    /// A mail's quotation marks or spaces stand before it.
+    quoted: bool,
+}
+
+/// Those with one of these labels. What is quoted counts only where nothing else is: other software
+/// passes it over.
+fn ours<'a>(text: &'a str, labels: &[&str]) -> impl Iterator<Item = Frame<'a>> {
+    let all: Vec<Frame<'a>> = frames(text).filter(|frame| labels.contains(&frame.label)).collect();
+    let quoted = all.iter().all(|frame| frame.quoted);
+    all.into_iter().filter(move |frame| frame.quoted == quoted)
+}
+
+/// Each block that begins at the beginning of a line, and ends.
+fn frames(whole: &str) -> impl Iterator<Item = Frame<'_>> {
+    let whole = whole.strip_prefix(BYTE_ORDER_MARK).unwrap_or(whole);
+    let mut text = whole;
     core::iter::from_fn(move || {
         loop {
-            let (label, rest) = text.split_once(BEGIN)?.1.split_once(DASHES)?;
-            let end = format!("{DASHES}END {label}{DASHES}");
-            let Some((body, behind)) = rest.split_once(&end) else {
-                text = rest;
+            let (_, rest) = text.split_once(BEGIN)?;
+            let at = whole.len().saturating_sub(rest.len()).saturating_sub(BEGIN.len());
+            text = rest;
+            let line = whole.get(..at).and_then(|before| before.rsplit('\n').next()).unwrap_or_default();
+            let stands_alone = line.chars().all(|sign| sign == '>' || sign.is_whitespace());
+            let Some((label, rest)) = rest.split_once(DASHES).filter(|(label, _)| is_label(label)) else {
                 continue;
             };
-            text = behind;
-            return Some((label, body));
+            let Some((body, behind)) = rest.split_once(&format!("{DASHES}END {label}{DASHES}")) else {
+                continue;
+            };
+            if stands_alone {
+                text = behind;
+                return Some(Frame { label, body, quoted: !line.is_empty() });
+            }
         }
     })
 }
 
-fn decode<'a>(label: &'a str, body: &str) -> Result<Block<'a>, Unread> {
+fn is_label(label: &str) -> bool {
+    let may = |sign: u8| sign.is_ascii_uppercase() || sign.is_ascii_digit() || matches!(sign, b' ' | b'.');
+    !label.is_empty() && label.bytes().all(may)
+}
+
+fn decode(Frame { label, body, .. }: Frame<'_>) -> Result<Block<'_>, Unread> {
     if body.contains(':') {
         return Err(Unread::Headers);
     }
@@ -145,6 +179,25 @@ mod tests {
             }
             assert_eq!(read(&format!("{pem}{pem}"), &[LABEL]).unwrap().len(), 2);
         }
+    }
+
+    /// In each of these OpenSSL reads the first one.
+    #[test]
+    fn nothing_hides_the_block_that_other_software_reads() {
+        let [one, other] = [write(&[1; 90]), write(&[2; 90])];
+        let quoted: String = other.lines().map(|line| format!("> {line}\n")).collect();
+        let label = write(&[3; 9]).replace(LABEL, "OTHER");
+        for text in [
+            format!("{BEGIN}X----\n{one}{other}"),
+            format!("{quoted}{one}"),
+            format!("so {other}{one}"),
+            format!("{BEGIN}x-----\n{one}{BEGIN}{other}"),
+            format!("{BEGIN}{BEGIN}\n{one}{label}"),
+        ] {
+            assert_eq!(first(&text, &[LABEL]).unwrap().der.expose(), &[1; 90], "{text}");
+        }
+        assert_eq!(first(&quoted, &[LABEL]).unwrap().der.expose(), &[2; 90], "where nothing else is");
+        assert_eq!(pem_labels(&format!("{one}{label}")).collect::<Vec<_>>(), [LABEL, "OTHER"]);
     }
 
     #[test]

@@ -17,6 +17,10 @@ use folkmoot_identity::{CharterError, Identity, IdentityCertificate, SignedChart
 pub const TICKET_PREFIX: &str = "folkmoot-ticket:";
 /// Longest text of a ticket with which the program that reads it begins, in bytes.
 pub const TICKET_TEXT_MAX: usize = 96 * 1024;
+/// How often a text may say how a ticket begins.
+const BEGINNINGS_MAX: usize = 4;
+/// Lines of other words right behind a ticket.
+const LINES_BEHIND_MAX: usize = 64;
 /// Most contacts in one.
 pub const CONTACTS_MAX: usize = 8;
 /// Longest time from when a ticket is made until it ends, in days: older decisions are forgotten.
@@ -168,20 +172,47 @@ impl Ticket {
     /// # Errors
     /// [`TicketError`]
     pub fn from_text(text: &str) -> Result<Self, TicketError> {
-        let (_, text) = text.split_once(TICKET_PREFIX).ok_or(TicketError::Prefix)?;
+        let mut refused = TicketError::Prefix;
+        let mut rest = text;
+        // A mail may say how a ticket begins before it has one.
+        for _ in 0..BEGINNINGS_MAX {
+            let Some((_, behind)) = rest.split_once(TICKET_PREFIX) else { break };
+            match Self::behind(behind) {
+                Ok(ticket) => return Ok(ticket),
+                Err(why) => refused = why,
+            }
+            rest = behind;
+        }
+        Err(refused)
+    }
+
+    /// Reads what stands behind the beginning. It does not say where it ends: what is cut off in a
+    /// wrong place is no ticket.
+    fn behind(text: &str) -> Result<Self, TicketError> {
         if text.len() > TICKET_TEXT_MAX {
             return Err(TicketError::Text);
         }
-        let lines: Vec<String> = text.lines().map(signs).collect();
-        Self::read(&lines.concat()).or_else(|why| {
-            // It does not say where it ends. What is cut off in a wrong place is no ticket.
-            let mut part = String::with_capacity(text.len());
-            let mut parts = lines.iter().map(|line| {
-                part.push_str(line);
-                Self::read(&part)
-            });
-            parts.find_map(Result::ok).ok_or(why)
-        })
+        let paragraph = text.trim_ascii_start().split("\n\n").next().unwrap_or_default();
+        let lines: Vec<String> = text.lines().map(signs).filter(|line| !line.is_empty()).collect();
+        let mut whole = lines.concat();
+        let first = Self::read(&whole);
+        let open =
+            |read: &Result<Self, TicketError>| matches!(read, Err(TicketError::Text | TicketError::Wire(_)));
+        if !open(&first) {
+            return first;
+        }
+        let read = Self::read(&signs(paragraph));
+        if !open(&read) {
+            return read;
+        }
+        for line in lines.iter().rev().take(LINES_BEHIND_MAX) {
+            whole.truncate(whole.len().saturating_sub(line.len()));
+            let read = Self::read(&whole);
+            if !open(&read) {
+                return read;
+            }
+        }
+        first
     }
 
     fn read(text: &str) -> Result<Self, TicketError> {

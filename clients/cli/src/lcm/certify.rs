@@ -16,7 +16,7 @@ use folkmoot::tools::{OsEntropy, wall_clock};
 use folkmoot::{Passphrase, UnixTime};
 use folkmoot_base::whole;
 use folkmoot_identity::plain::{SigningKey, VerifyingKey};
-use folkmoot_identity::{Csr, public_from_pem};
+use folkmoot_identity::{Csr, pem_labels, public_from_pem};
 use folkmoot_pubsub::secured::{
     Claim, Domain, IssueError, Issuer, Permit, PermitError, Right, Root as Judge, duplicates,
 };
@@ -123,6 +123,14 @@ pub(super) fn certify(address: &Address, command: &Certify, json: bool) -> Resul
 fn requested(file: &Path) -> Result<(Option<String>, Option<VerifyingKey>), Failure> {
     let bytes = read_small(file)?;
     let text = String::from_utf8_lossy(&bytes);
+    let asks = |label: &&str| label.contains("CERTIFICATE") || *label == "PUBLIC KEY";
+    if pem_labels(&text).filter(asks).count() > 1 {
+        let why = format!(
+            "{} holds more than one request, certificate or public key. Give a file with the one that is to be certified",
+            file.display()
+        );
+        return Err(Failure::new(Exit::Usage, why));
+    }
     if text.contains("-----BEGIN PUBLIC KEY-----") {
         let key = public_from_pem(&text).map_err(|error| wrong(file, &error))?;
         return Ok((None, Some(on_curve(file, &key)?)));

@@ -32,8 +32,9 @@ pub(super) struct Struck {
 }
 
 impl Struck {
-    /// Whether it ended so long ago that no member takes it or says anything about it (PUB-71).
-    fn is_over(&self) -> bool {
+    /// Whether it ended so long ago, by this host's clock, that members whose clocks agree neither
+    /// take it nor say anything about it (PUB-71).
+    pub(super) fn is_over(&self) -> bool {
         is_long_over(*self.claim.term.end(), wall_clock())
     }
 
@@ -92,7 +93,7 @@ fn strike_holder(root: &RootFolder, file: &Path, command: &Exclude) -> Result<Ve
     if let (Some(out), [one]) = (&command.out, all.as_slice()) {
         create(out, &one.statement)?;
     }
-    open(all)
+    Ok(all)
 }
 
 /// Signs that the certificate in this file is out, and enters it.
@@ -109,21 +110,11 @@ fn strike(root: &RootFolder, certificate: &Path) -> Result<Struck, Failure> {
     Ok(Struck { claim, sender, statement, file })
 }
 
-/// All that were excluded before, but for those whose end makes that needless.
+/// All that were excluded before.
 fn all(root: &RootFolder) -> Result<Vec<Struck>, Failure> {
     let struck: Vec<_> = root.excluded()?.iter().map(|file| strike(root, file)).collect::<Result<_, _>>()?;
     if struck.is_empty() {
         return Err(Failure::new(Exit::No, "no certificate of this root was excluded yet"));
-    }
-    open(struck)
-}
-
-/// Those of these certificates that a member may still take.
-fn open(mut struck: Vec<Struck>) -> Result<Vec<Struck>, Failure> {
-    struck.retain(|one| !one.is_over());
-    if struck.is_empty() {
-        let text = "the certificate ended more than an hour ago: no member takes it, and there is nothing to tell them";
-        return Err(Failure::new(Exit::No, text));
     }
     Ok(struck)
 }
@@ -161,7 +152,15 @@ fn text(struck: &[Struck], told: &[Group]) -> String {
         let said = told.iter().map(|group| group.words(place)).collect::<Vec<_>>().join("; ");
         let done = told.iter().all(|group| group.is_done(place));
         let verdict = if done { "is excluded" } else { "is not excluded everywhere" };
-        format!("{} {verdict}: {said}", name(one))
+        let ended = one.claim.term.end();
+        match one.is_over() && !done {
+            true => format!(
+                "{}: its certificate ended at {ended}, by this host's clock. Members whose clocks agree take it no \
+                 more, and say nothing about it; the others have been told: {said}",
+                name(one)
+            ),
+            false => format!("{} {verdict}: {said}", name(one)),
+        }
     };
     struck.iter().enumerate().map(one).collect::<Vec<_>>().join("\n")
 }
@@ -190,6 +189,7 @@ fn value(struck: &[Struck], told: &[Group], done: bool) -> Value {
             "sender": one.sender.get(),
             "statement": hex(&one.statement),
             "file": crate::show::path(&one.file),
+            "over": one.is_over(),
             "excluded": !told.is_empty() && told.iter().all(|group| group.is_done(place)),
             "groups": told.iter().map(|group| group.value(place)).collect::<Vec<_>>(),
         })

@@ -238,6 +238,10 @@ impl RootFolder {
         let name = file_name(sender, der);
         let (from, to) = (self.path.join("issued").join(&name), folder.join(&name));
         let said = to.with_extension(EXCLUSION_FILE_END);
+        // An older release wrote another form.
+        if std::fs::read(&said).is_ok_and(|old| old != statement) {
+            std::fs::remove_file(&said).map_err(|error| Failure::file(&said, &error))?;
+        }
         if !said.exists() {
             create(&said, statement)?;
         }

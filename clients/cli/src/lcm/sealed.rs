@@ -17,7 +17,7 @@ use core::net::{SocketAddr, SocketAddrV4};
 use core::ops::RangeInclusive;
 use folkmoot::UnixTime;
 use folkmoot::tools::wall_clock;
-use folkmoot_lcm::{Keyed, Membership, MembershipError, Options, exclusions_in};
+use folkmoot_lcm::{EXCLUSION_FILES_MAX, Keyed, Membership, MembershipError, Options, exclusions_in};
 use folkmoot_pubsub::secured::{Certificates, Claim, Domain, Permit, PermitError, Root, SenderId, Signing};
 use folkmoot_pubsub::{Address, Channel};
 use serde_json::{Value, json};
@@ -177,12 +177,23 @@ fn are_signed(permit: &Permit, signed: &[Channel], file: &Path) -> Result<(), Fa
 
 /// Refuses to begin if what lies in the folder of exclusions is none, or names this certificate.
 fn counted_in(root: &Root, own: &Permit, folder: &Path) -> Result<(), Failure> {
-    for (path, statement) in exclusions_in(folder).map_err(|error| Failure::file(folder, &error))? {
+    let all = exclusions_in(folder).map_err(|error| Failure::file(folder, &error))?;
+    if all.len() > EXCLUSION_FILES_MAX {
+        let text = format!(
+            "{} holds more than {EXCLUSION_FILES_MAX} exclusions. Move those away whose certificates have ended",
+            folder.display()
+        );
+        return Err(Failure::new(Exit::Configuration, text));
+    }
+    for (path, statement) in all {
         let statement = statement.map_err(|error| Failure::file(&path, &error))?;
         let path = path.display();
         match root.excluded(&statement) {
             None => {
-                let text = format!("{path} is no exclusion by the root of this folder. Move it away");
+                let text = format!(
+                    "{path} is no exclusion by the root of this folder. If the root's owner gave it to you, ask for it \
+                     anew (folkmoot lcm exclude --again writes it); else move it away"
+                );
                 return Err(Failure::new(Exit::Configuration, text));
             }
             Some(out) if out.holder == *own.holder() => {

@@ -18,6 +18,8 @@ use std::time::{Duration, Instant};
 
 /// A question is asked so often. A member answers one in 50 ms.
 const PAUSE: Duration = Duration::from_millis(100);
+/// So often at least those are told that nobody is waited for with.
+const TURNS_OVER: usize = 10;
 /// Most answers that are read between two questions.
 const HEARD_MAX: usize = 1_000;
 /// Clocks differ: a certificate that ended a moment ago may still be used.
@@ -148,7 +150,8 @@ impl Group {
     }
 }
 
-/// Asks until all members have confirmed all exclusions, or for so long; whether they have.
+/// Asks until all members have confirmed all exclusions, or for so long; whether they have. Those of
+/// certificates that ended long ago are told, and not waited for.
 pub(super) async fn tell(
     told: &mut [Group],
     struck: &[Struck],
@@ -161,6 +164,7 @@ pub(super) async fn tell(
     let mut places = told.iter().map(|group| Place::join(group.address)).collect::<Result<Vec<_>, _>>()?;
     let progress = Progress::wait("waiting for members to confirm", json);
     let ends = Instant::now() + wait;
+    let least = if struck.iter().any(Struck::is_over) { TURNS_OVER } else { 0 };
     let mut turn = 0_usize;
     loop {
         for (place, group) in places.iter().zip(told.iter()) {
@@ -174,7 +178,10 @@ pub(super) async fn tell(
         for (place, group) in places.iter_mut().zip(told.iter_mut()) {
             place.heard().for_each(|said| group.hear(&said, &questions));
         }
-        let done = told.iter().all(|group| (0..struck.len()).all(|one| group.is_done(one)));
+        let done =
+            |place: usize, one: &Struck| one.is_over() || told.iter().all(|group| group.is_done(place));
+        let all = struck.iter().enumerate().all(|(place, one)| done(place, one));
+        let done = all && turn >= least;
         if done || Instant::now() >= ends {
             drop(progress);
             return Ok(done);

@@ -290,11 +290,13 @@ impl<C: Credentials + Clone> Driver<C> {
         damaged
     }
 
-    /// Carries a statement out; whom it excludes, if the root has made it.
+    /// Carries a statement out; whom it excludes, if the root has made it, of a certificate that
+    /// anybody may still take (PUB-71).
     fn take_exclusion(&mut self, statement: &[u8]) -> Option<Digest> {
         let now = self.bus.now();
         let Self { seats, entropy, .. } = self;
-        let holder = seats.first_mut()?.machine().papers().judge_exclusion(&[], statement)?.holder;
+        let judged = seats.first()?.papers().judge_exclusion(&[], statement)?;
+        let holder = Some(judged).filter(|out| !out.is_over(wall_clock()))?.holder;
         for seat in seats.iter_mut() {
             // Each judges it anew, which many known ones would make slow at the start.
             if !seat.machine().excludes(&holder) {
@@ -337,10 +339,13 @@ impl<C: Credentials + Clone> Driver<C> {
     /// PUB-76: carries out what lies in the folder, and puts there what is not in it.
     async fn share_exclusions(&mut self) {
         let Some(excluded) = &mut self.disk.excluded else { return };
-        for (path, statement) in excluded.fresh().await {
-            if self.take_exclusion(&statement).is_none() {
-                tracing::warn!(path = %path.display(), "this is no exclusion of our root");
-            }
+        let all = excluded.read().await;
+        let seats = &self.seats;
+        let Some(papers) = seats.first().map(Seat::papers) else { return };
+        let done = |holder: &Digest| seats.iter().all(|seat| seat.excludes(holder));
+        let open = excluded.open(all, wall_clock(), |said| papers.judge_exclusion(&[], said), done);
+        for statement in open {
+            self.take_exclusion(&statement);
         }
         self.keep_exclusions().await;
     }

@@ -21,7 +21,7 @@ mod state;
 
 pub(crate) use backlog::Backlog;
 pub use channels::{CONFIRMATION_CHANNEL, EXCLUSION_CHANNEL};
-pub use excluded::{EXCLUSION_FILE_END, exclusions_in};
+pub use excluded::{EXCLUSION_FILE_END, EXCLUSION_FILES_MAX, exclusions_in};
 
 use crate::{Bus, BusError, Secured};
 use bytes::Bytes;

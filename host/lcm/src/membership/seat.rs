@@ -115,7 +115,15 @@ impl<C: Credentials + Clone> Seat<C> {
     /// Uses these when it begins anew.
     pub(super) fn take(&mut self, credentials: C) {
         self.credentials = credentials;
-        self.keyed.out = false;
+        (self.keyed.out, self.keyed.duplicate) = (false, None);
+    }
+
+    pub(super) fn papers(&self) -> &C {
+        self.machine.papers()
+    }
+
+    pub(super) fn excludes(&self, holder: &Digest) -> bool {
+        self.machine.excludes(holder)
     }
 
     pub(super) fn machine(&mut self) -> &mut Discovery<C> {
@@ -170,6 +178,8 @@ impl<C: Credentials + Clone> Seat<C> {
                 self.keyed.members.clear();
             }
             Event::Duplicate(uid) => self.keyed.duplicate = SenderId::new(uid),
+            // One of the two certificates of that number is out.
+            Event::Excluded(uid) if self.keyed.duplicate == SenderId::new(uid) => self.keyed.duplicate = None,
             Event::Full => self.keyed.full = true,
             Event::Behind => self.keyed.behind = true,
             Event::Twin => self.keyed.twin = true,

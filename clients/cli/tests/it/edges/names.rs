@@ -74,6 +74,9 @@ fn passphrases_are_read_as_editors_leave_them_and_what_is_none_is_called_what_it
     good(&state, &["identity", "new", "anna", "--passphrase-file", &marked]);
     let plain = file("plain", b"horse\n");
     let wide = file("wide", b"\xff\xfeh\0o\0r\0s\0e\0");
+    // A credential may be any bytes.
+    let bytes = file("bytes", b"\xff\xfe\x01\0\x02\x03\0");
+    good(&place.path().join("ben"), &["identity", "new", "ben", "--passphrase-file", &bytes]);
     std::os::unix::fs::symlink("nowhere", folder.join("link")).unwrap();
     let _socket = std::os::unix::net::UnixListener::bind(folder.join("socket")).unwrap();
     let path = |name: &str| folder.join(name).display().to_string();

@@ -103,7 +103,12 @@ fn tkt_01_a_ticket_is_read_as_mails_leave_it() {
         assert_eq!(same(&text).unwrap(), good, "{text}");
         assert!(Ticket::is_in(&text));
     }
+    let told = format!("It begins with {TICKET_PREFIX}\nand is this:\n{good}\n\nAnna");
+    assert_eq!(same(&told).unwrap(), good);
     assert!(!Ticket::is_in("a charter"));
+    // However long the rest is, it is tried a bounded number of times.
+    let long = format!("{good}x\n{}", "a\n".repeat(20_000));
+    assert!(same(&long).is_err());
     // On the same line nobody can tell where it ends.
     assert!(same(&format!("{good} Anna")).is_err());
 }
