@@ -229,7 +229,7 @@ fn write(
     std::fs::write(out, &text).map_err(|error| Failure::file(out, &error))?;
     let warning = times::needed_text(Some(&needed));
     let warning = warning.map_or_else(String::new, |text| format!("\n{}", paint(Paint::Red, &text)));
-    data(json, &json!({ "file": crate::show::path(&out), "charter": text, "all_needed": needed }), || {
+    data(json, &json!({ "file": crate::show::path(out), "charter": text, "all_needed": needed }), || {
         format!(
             "{}\nRead it, and change it if you like. Then each founder runs: folkmoot charter sign {0}{warning}",
             out.display()

@@ -277,8 +277,8 @@ fn first_line(file: &Path) -> Result<Passphrase, Failure> {
 /// Whether this is text in UTF-16, in either order: a mark, and every second byte is zero.
 fn is_utf_16(line: &[u8]) -> bool {
     let zeros = match line {
-        [0xff, 0xfe, rest @ ..] => rest.iter().skip(1).step_by(2),
-        [0xfe, 0xff, rest @ ..] => rest.iter().skip(0).step_by(2),
+        [0xff, 0xfe, rest @ ..] => rest.get(1..).unwrap_or_default().iter().step_by(2),
+        [0xfe, 0xff, rest @ ..] => rest.iter().step_by(2),
         _ => return false,
     };
     line.len() > 3 && zeros.copied().all(|byte| byte == 0)

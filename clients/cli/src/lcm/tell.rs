@@ -150,8 +150,8 @@ impl Group {
     }
 }
 
-/// Asks until all members have confirmed all exclusions, or for so long; whether they have. Those of
-/// certificates that ended long ago are told, and not waited for.
+/// Asks until all members have confirmed all exclusions, or for so long; whether they have. Those
+/// of certificates that ended long ago are told, and not waited for.
 pub(super) async fn tell(
     told: &mut [Group],
     struck: &[Struck],
