@@ -58,13 +58,13 @@ pub fn put_in_place(draft: &Path, path: &Path) -> io::Result<()> {
 /// that is not there yet, too many open files.
 pub fn is_passing(error: &io::Error) -> bool {
     use io::ErrorKind::{
-        AddrInUse, AddrNotAvailable, HostUnreachable, NetworkDown, NetworkUnreachable, OutOfMemory,
-        QuotaExceeded, ResourceBusy, StorageFull, TimedOut, WouldBlock,
+        AddrNotAvailable, HostUnreachable, NetworkDown, NetworkUnreachable, OutOfMemory, QuotaExceeded,
+        ResourceBusy, StorageFull, TimedOut, WouldBlock,
     };
     // They have no kind: ENFILE, EMFILE, and ENOBUFS of Linux and of the BSDs.
     const NAMELESS: [i32; 4] = [23, 24, 105, 55];
     let kind = error.kind();
-    matches!(kind, StorageFull | QuotaExceeded | AddrNotAvailable | AddrInUse | OutOfMemory | ResourceBusy)
+    matches!(kind, StorageFull | QuotaExceeded | AddrNotAvailable | OutOfMemory | ResourceBusy)
         || matches!(kind, HostUnreachable | NetworkDown | NetworkUnreachable | TimedOut | WouldBlock)
         || error.raw_os_error().is_some_and(|code| NAMELESS.contains(&code))
 }

@@ -2,10 +2,11 @@
 
 use crate::check::expelled;
 use crate::node::{Fault, Node};
+use crate::wishes::named;
 use crate::world::World;
 use folkmoot_base::{MemberId, UnixTime};
 use folkmoot_identity::{Adopt, Policy};
-use folkmoot_transcript::{Admit, Change, Decision, PAST_SAID_SECONDS, SKEW_SECONDS, State};
+use folkmoot_transcript::{Admit, Change, Decision, Head, PAST_SAID_SECONDS, SKEW_SECONDS, State};
 use std::collections::BTreeSet;
 
 impl World<'_> {
@@ -115,6 +116,8 @@ impl World<'_> {
                 let wanted = since.iter().any(|base| {
                     self.unseen.contains(base) || self.wanted.get(&out).is_some_and(|one| one.contains(base))
                 });
+                // Approved and decided between two looks, so that nobody saw the effect by itself.
+                let wanted = wanted || since.iter().any(|head| self.lets_in(head, &out, since));
                 if seen.insert(out) && members.contains_key(&out) && !wanted && !self.lets_in_unasked(state) {
                     return Err(format!("{out} was expelled, and is back unasked"));
                 }
@@ -124,6 +127,16 @@ impl World<'_> {
         let stay: BTreeSet<MemberId> =
             voters.iter().filter(|voter| members.contains_key(*voter)).copied().collect();
         check_stay(state, &voters, &stay)
+    }
+
+    /// Whether a decision lets this key in by people's approvals from this part of the line.
+    fn lets_in(&self, head: &Head, member: &MemberId, since: &[Head]) -> bool {
+        let Some(decision) = self.records.decision(head) else { return false };
+        decision.effects.iter().any(|approved| {
+            let admit = named(&approved.effect.change).and_then(|request| self.contents.get(&request));
+            admit.is_some_and(|admit| admit.member == *member)
+                && approved.approvals().any(|yes| yes.is_yes() && since.contains(&yes.base))
+        })
     }
 
     /// Whether somebody else than the voters lets people in.
