@@ -192,8 +192,10 @@ impl Ticket {
         if text.len() > TICKET_TEXT_MAX {
             return Err(TicketError::Text);
         }
-        let paragraph = text.trim_ascii_start().split("\n\n").next().unwrap_or_default();
-        let lines: Vec<String> = text.lines().map(signs).filter(|line| !line.is_empty()).collect();
+        let lines = || text.lines().map(signs);
+        let paragraph: String =
+            lines().skip_while(String::is_empty).take_while(|line| !line.is_empty()).collect();
+        let lines: Vec<String> = lines().filter(|line| !line.is_empty()).collect();
         let mut whole = lines.concat();
         let first = Self::read(&whole);
         let open =
@@ -201,7 +203,7 @@ impl Ticket {
         if !open(&first) {
             return first;
         }
-        let read = Self::read(&signs(paragraph));
+        let read = Self::read(&paragraph);
         if !open(&read) {
             return read;
         }

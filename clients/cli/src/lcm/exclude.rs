@@ -156,7 +156,7 @@ fn text(struck: &[Struck], told: &[Group]) -> String {
         match one.is_over() && !done {
             true => format!(
                 "{}: its certificate ended at {ended}, by this host's clock. Members whose clocks agree take it no \
-                 more, and say nothing about it; the others have been told: {said}",
+                 more, and do not confirm that. For those whose clocks are late it was told: {said}",
                 name(one)
             ),
             false => format!("{} {verdict}: {said}", name(one)),

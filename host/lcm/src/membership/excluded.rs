@@ -62,7 +62,7 @@ pub(super) struct Excluded {
 }
 
 /// What lies in the folder: a statement, by its SHA-256.
-pub(super) struct Lies {
+pub(super) struct Found {
     pub(super) path: PathBuf,
     pub(super) statement: Vec<u8>,
     named: Digest,
@@ -74,7 +74,7 @@ impl Excluded {
     }
 
     /// What lies in the folder now.
-    pub(super) async fn read(&mut self) -> Vec<Lies> {
+    pub(super) async fn read(&mut self) -> Vec<Found> {
         let folder = self.folder.clone();
         let read = tokio::task::spawn_blocking(move || exclusions_in(&folder)).await;
         let all = match read.map_err(io::Error::other).flatten() {
@@ -87,7 +87,7 @@ impl Excluded {
         let mut read = Vec::new();
         for (path, statement) in all {
             match statement {
-                Ok(statement) => read.push(Lies { path, named: digest(&[&statement]), statement }),
+                Ok(statement) => read.push(Found { path, named: digest(&[&statement]), statement }),
                 Err(error) => tracing::warn!(%error, path = %path.display(), "this exclusion cannot be read"),
             }
         }
@@ -102,13 +102,13 @@ impl Excluded {
     /// may have been put right, and room may have come. Each is judged once, by `judge`.
     pub(super) fn open(
         &mut self,
-        all: Vec<Lies>,
+        all: Vec<Found>,
         wall: UnixTime,
         judge: impl Fn(&[u8]) -> Option<Exclusion>,
         done: impl Fn(&Digest) -> bool,
     ) -> Vec<Vec<u8>> {
         let mut open = Vec::new();
-        for Lies { path, statement, named } in all {
+        for Found { path, statement, named } in all {
             let judged = *self.known.entry(named).or_insert_with(|| {
                 let judged = judge(&statement);
                 if judged.is_none() {
@@ -160,8 +160,8 @@ mod tests {
     #[test]
     fn pub_76_what_lies_there_is_offered_until_it_is_done_whatever_the_clock_does_meanwhile() {
         let mut excluded = Excluded::new("x".into());
-        let lies = || {
-            let one = |name: &str| Lies {
+        let found = || {
+            let one = |name: &str| Found {
                 path: name.into(),
                 statement: name.as_bytes().to_vec(),
                 named: digest(&[name.as_bytes()]),
@@ -171,7 +171,7 @@ mod tests {
         let judge = |statement: &[u8]| {
             (statement == b"thief").then_some(Exclusion { holder: [7; 32], until: Some(UnixTime(5_000)) })
         };
-        let mut open = |wall: u64, done: bool| excluded.open(lies(), UnixTime(wall), judge, |_| done).len();
+        let mut open = |wall: u64, done: bool| excluded.open(found(), UnixTime(wall), judge, |_| done).len();
         assert_eq!(open(1_000, false), 1);
         assert_eq!(open(1_010, true), 0, "it is carried out");
         // The clock jumps, the machine forgets, and the clock is put right.

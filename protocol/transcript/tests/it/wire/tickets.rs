@@ -103,6 +103,9 @@ fn tkt_01_a_ticket_is_read_as_mails_leave_it() {
         assert_eq!(same(&text).unwrap(), good, "{text}");
         assert!(Ticket::is_in(&text));
     }
+    // A long mail behind it, with a mail's line ends.
+    let long = format!("> {start}\r\n> {end}\r\n>\r\n{}", "> words\r\n".repeat(200));
+    assert_eq!(same(&long).unwrap(), good);
     let told = format!("It begins with {TICKET_PREFIX}\nand is this:\n{good}\n\nAnna");
     assert_eq!(same(&told).unwrap(), good);
     assert!(!Ticket::is_in("a charter"));
