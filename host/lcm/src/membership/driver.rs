@@ -354,7 +354,7 @@ impl<C: Credentials + Clone> Driver<C> {
     async fn keep_exclusions(&mut self) -> bool {
         let Some(excluded) = &mut self.disk.excluded else { return true };
         let Some(seat) = self.seats.first_mut() else { return true };
-        let all = seat.machine().exclusions().map(|(holder, statement)| (*holder, statement.to_vec()));
+        let all = seat.machine().exclusions().map(|(out, statement)| (out, statement.to_vec()));
         excluded.keep(all.collect()).await
     }
 

@@ -125,16 +125,15 @@ impl Excluded {
 
     /// Writes these, each with whom it names, unless they lie there. `false` if the disk does not
     /// have them all.
-    pub(super) async fn keep(&mut self, all: Vec<(Digest, Vec<u8>)>) -> bool {
+    pub(super) async fn keep(&mut self, all: Vec<(Exclusion, Vec<u8>)>) -> bool {
         let mut kept = true;
-        for (holder, statement) in all {
+        for (out, statement) in all {
             let named = digest(&[&statement]);
             if self.known.contains_key(&named) {
                 continue;
             }
-            let out = Exclusion { holder, until: None };
             let folder = self.folder.clone();
-            let write = tokio::task::spawn_blocking(move || write(&folder, &holder, &statement)).await;
+            let write = tokio::task::spawn_blocking(move || write(&folder, &out.holder, &statement)).await;
             match write.map_err(io::Error::other).flatten() {
                 Ok(()) => _ = self.known.insert(named, Some(out)),
                 Err(error) => {

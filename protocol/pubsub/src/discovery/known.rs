@@ -335,10 +335,10 @@ impl Known {
     }
 
     /// The statements that exclude somebody: whom, and what whoever may say so said.
-    pub(crate) fn exclusions(&self) -> impl Iterator<Item = (&Digest, &Bytes)> {
+    pub(crate) fn exclusions(&self) -> impl Iterator<Item = (Exclusion, &Bytes)> {
         self.proofs.iter().filter_map(|(holder, against)| match &against.proof {
             Proof::Excluded(statement) | Proof::Named(Named { statement, .. }) => {
-                Some((holder, &statement.0))
+                Some((Exclusion { holder: *holder, until: against.until.map(UnixTime) }, &statement.0))
             }
             Proof::Expired(_) | Proof::Left(_) | Proof::Heard(_) => None,
         })

@@ -248,7 +248,7 @@ impl<P: Papers> Discovery<P> {
     }
 
     /// The exclusions that it keeps: whom ([`Papers::holder`]), and the statement.
-    pub fn exclusions(&self) -> impl Iterator<Item = (&Digest, &Bytes)> {
+    pub fn exclusions(&self) -> impl Iterator<Item = (Exclusion, &Bytes)> {
         self.known.exclusions()
     }
 
