@@ -8,10 +8,11 @@
 //! unless the liars are a quorum. A judgement binds nobody, so it does not wait for the disk.
 
 use super::known::{Thing, may_hold};
-use super::{BallotMessage, BallotOutput, Ballots, KNOWN_FOR, Look, SKEW_SECONDS, TWO};
+use super::{BallotMessage, BallotOutput, Ballots, KNOWN_FOR, Look, SKEW_SECONDS, TWO, owner};
 use crate::proposal::{Judgement, Proposal, Report, Statement, check_judgements};
 use crate::{
-    Approval, Approved, Batch, Change, Decision, EFFECTS_MAX, HOLDS_MAX, REFUSALS_MAX, State, Unproposed,
+    Admit, Approval, Approved, Batch, Change, Decision, EFFECTS_MAX, HOLDS_MAX, REFUSALS_MAX, State,
+    Unproposed,
 };
 use folkmoot_base::{Danger, Digest, Instant, MemberId, UnixTime};
 use std::collections::BTreeSet;
@@ -209,28 +210,34 @@ fn after(look: &Look<'_>, decision: &Decision) -> Option<State> {
     look.state.after(decision, |request| look.set.admit(request)).ok()
 }
 
-/// Whether a decision lacks one of the effects that could be carried out, and that still could be
-/// afterwards.
+/// Whether a decision lacks one of the effects that could be carried out, and that could be in it
+/// or after it.
 fn leaves_out(look: &Look<'_>, decision: &Decision, carriable: &[Approved], digest: &Digest) -> bool {
     let names = |one: &&Approved| one.effect.subject().digest == *digest;
     let left = carriable.iter().find(names).filter(|_| !decision.effects.iter().any(|one| names(&one)));
     left.is_some_and(|left| {
         let still = after(look, decision).is_some_and(|after| after_still(look, &after, left));
-        still || expels(look, decision, left)
+        still || takes_too(look, decision, left)
     })
 }
 
-/// Whether an effect expels somebody, and the decision could do that, too. Afterwards it may be too
-/// late: whose term ends with the decision is out without having been expelled, and comes back by
-/// approvals that an expulsion would have ended.
-fn expels(look: &Look<'_>, decision: &Decision, left: &Approved) -> bool {
-    if !matches!(left.effect.change, Change::Remove { .. }) {
+/// Whether a decision could carry out one effect more, behind its own. Afterwards it may be too
+/// late: whose term ends with the decision is out without having been expelled, and an electorate
+/// that names it stands no more. A sharing may wait (`LINE-69`), and of a Retime it is enough that
+/// it can follow.
+fn takes_too(look: &Look<'_>, decision: &Decision, left: &Approved) -> bool {
+    let change = &left.effect.change;
+    let over = |admit: &Admit| admit.ends <= decision.time;
+    if matches!(change, Change::Sharing { .. } | Change::Retime { .. })
+        || change.request().and_then(|request| look.set.admit(request)).is_some_and(over)
+    {
         return false;
     }
-    let effects = decision.effects.iter().chain([left]).cloned().collect();
+    let mut effects = decision.effects.clone();
+    owner::add(look, &mut effects, left);
     let (holds, refusals) = (decision.holds.clone(), decision.refusals.clone());
     let batch = Batch { time: decision.time, effects, holds, refusals };
-    look.state.decide(batch, |request| look.set.admit(request)).is_ok()
+    look.state.takes(batch, |request| look.set.admit(request))
 }
 
 /// Whether an effect could still be carried out after a decision.

@@ -86,30 +86,20 @@ impl Ballots {
     }
 
     /// Everything that can be decided now, up to the bounds. Effects in the order of their names,
-    /// each that still stands after those before it. A decision whose time goes back has the effect
-    /// that allows it in any case: the last one, since nothing that was approved before it stands
-    /// after it.
+    /// each that still stands after those before it, again and again until none does: one may stand
+    /// only behind another of a later name. A decision whose time goes back has the effect that
+    /// allows it in any case.
     fn batch(&mut self, look: &Look<'_>, time: UnixTime) -> Batch {
         let entries = self.entries(look);
         let held = entries.held.iter().filter(|request| may_hold(look, request, time));
         let holds = held.copied().take(HOLDS_MAX).collect();
         let refusals = entries.refused.iter().take(REFUSALS_MAX).cloned().collect();
         let goes_back = |one: &Approved| time < look.state.time() && is_retime(look, one);
-        let (back, approved): (Vec<Approved>, Vec<Approved>) =
+        let (back, mut approved): (Vec<Approved>, Vec<Approved>) =
             look.set.approved(look.state, time).into_iter().partition(goes_back);
-        let first = EFFECTS_MAX.saturating_sub(back.len());
+        approved.retain(|one| !self.waits(look, &one.effect));
         let mut batch = Batch { time, effects: back, holds, refusals };
-        let mut place = 0;
-        for approved in approved {
-            if place >= first || self.waits(look, &approved.effect) {
-                continue;
-            }
-            let mut longer = batch.clone();
-            longer.effects.insert(place, approved);
-            if look.state.takes(longer.clone(), |request| Self::admit(look, request)) {
-                (batch, place) = (longer, place + 1);
-            }
-        }
+        while take_more(look, &mut batch, &mut approved) {}
         batch
     }
 
@@ -164,6 +154,30 @@ impl Ballots {
             || (entries > 0 && (oldest() || ends_soon(state, look.clock)))
             || self.is_idle(look)
     }
+}
+
+/// Moves each effect that still stands behind those of a batch into it. Whether there was one, and
+/// others are left.
+fn take_more(look: &Look<'_>, batch: &mut Batch, approved: &mut Vec<Approved>) -> bool {
+    let before = approved.len();
+    approved.retain(|one| {
+        let mut longer = batch.clone();
+        add(look, &mut longer.effects, one);
+        let fits = longer.effects.len() <= EFFECTS_MAX
+            && look.state.takes(longer.clone(), |request| Ballots::admit(look, request));
+        if fits {
+            *batch = longer;
+        }
+        !fits
+    });
+    (1..before).contains(&approved.len())
+}
+
+/// Adds an effect behind others, but before a Retime: nothing that was approved before that stands
+/// after it.
+pub(super) fn add(look: &Look<'_>, effects: &mut Vec<Approved>, one: &Approved) {
+    let back = effects.iter().rev().take_while(|one| is_retime(look, one)).count();
+    effects.insert(effects.len() - back, one.clone());
 }
 
 /// Whether a holder of this sharing has said neither that it stored it nor that it has no share.
