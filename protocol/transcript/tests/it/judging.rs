@@ -1,10 +1,11 @@
 //! What a voter judges of a fresh proposal.
 
 use crate::ballots::{other, voters, wanted, wanting};
-use crate::group::{DAY, Group, approved_by, field, fresh, member};
+use crate::group::{DAY, Group, approved_by, elect, field, fresh, member, remove};
 use crate::voter::{Voter, talk, told};
 use folkmoot_base::{Danger, UnixTime};
 use folkmoot_transcript::{Approval, Approved, Batch, Change, Decision, Effect, Refused, admission};
+use std::collections::BTreeSet;
 
 pub(crate) const RULE_AND: fn(Danger) -> [(Option<Danger>, usize); 2] =
     |danger| [(None, 0), (Some(danger), 1)];
@@ -146,24 +147,56 @@ fn line_67_what_has_run_out_at_the_time_of_the_decision_may_be_left_out() {
 }
 
 /// Whose term ends with a decision is out, but was not expelled: it would come back by older
-/// approvals.
+/// approvals. And nothing that names it can follow.
 #[test]
-fn line_67_an_expulsion_is_not_left_out_because_a_term_ends_with_the_decision() {
-    for (danger, judged) in RULE_AND(Danger::LineLeavesOut) {
-        let mut group = Group::new(4, 2);
-        let ends = group.let_in(&[5], &[0, 1])[0].ends.0;
-        group.wait(299);
-        group.now = ends - 90;
-        let remove = Effect::from(Change::Remove { member: member(5) });
-        group.want(&remove, &[0, 1, 2]);
-        let at = |seconds, effects| {
-            let mut voter = without(&group, danger);
-            voter.work(&group, 60);
-            judges(&group, voter, 60, later(&group, seconds, effects))
-        };
-        assert_eq!(at(91, Vec::new()), judged);
-        assert_eq!(at(91, vec![group.approved(&remove, &[0, 1, 2])]), 1);
+fn line_67_nothing_is_left_out_because_a_term_ends_with_the_decision() {
+    for change in [remove(5), elect(&[0, 1, 2, 3, 5])] {
+        for (danger, judged) in RULE_AND(Danger::LineLeavesOut) {
+            let mut group = Group::new(4, 2);
+            let ends = group.let_in(&[5], &[0, 1])[0].ends.0;
+            group.wait(299);
+            group.now = ends - 90;
+            let effect = Effect::from(change.clone());
+            group.want(&effect, &[0, 1, 2]);
+            let at = |seconds, effects| {
+                let mut voter = without(&group, danger);
+                voter.work(&group, 60);
+                judges(&group, voter, 60, later(&group, seconds, effects))
+            };
+            assert_eq!(at(91, Vec::new()), judged);
+            assert_eq!(at(91, vec![group.approved(&effect, &[0, 1, 2])]), 1);
+        }
     }
+}
+
+/// Of two effects one stands only behind the other. Whatever their names are, the owner proposes
+/// both, and the others judge nothing less.
+#[test]
+fn line_67_what_stands_behind_a_later_name_is_in_the_decision_too() {
+    let mut orders = BTreeSet::new();
+    for person in 5..13 {
+        let mut group = Group::new(4, 2);
+        group.let_in(&[person], &[0, 1]);
+        let (elects, threshold) = (elect(&[0, 1, 2, 3, person]), field("threshold", "5"));
+        let effects = [elects, threshold].map(Effect::from);
+        effects.iter().for_each(|effect| group.want(effect, &[0, 1, 2]));
+        let [first, then] = [0, 1].map(|one| group.approved(&effects[one], &[0, 1, 2]));
+        assert!(group.decide(Batch { effects: vec![then.clone()], ..group.batch() }).is_err());
+        orders.insert(effects[0].subject().digest < effects[1].subject().digest);
+        let owner = (0..4).find(|one| group.state().owner(0) == member(*one)).unwrap();
+        let mut owner = Voter::new(&group, owner);
+        owner.work(&group, 0);
+        let proposed = &owner.proposals()[0].decision;
+        let changes: Vec<_> = proposed.effects.iter().map(|one| &one.effect).collect();
+        assert_eq!(changes, effects.iter().collect::<Vec<_>>());
+        let mut voter = without(&group, None);
+        voter.work(&group, 60);
+        assert_eq!(judges(&group, voter, 60, later(&group, 60, vec![first.clone()])), 0);
+        let mut voter = without(&group, None);
+        voter.work(&group, 60);
+        assert_eq!(judges(&group, voter, 60, later(&group, 60, vec![first, then])), 1);
+    }
+    assert_eq!(orders.len(), 2, "either name comes first");
 }
 
 /// Somebody takes back what an owner, who has not heard of it yet, decides.
