@@ -140,8 +140,8 @@ impl Node {
         Ok(())
     }
 
-    /// Whoever alone is a quorum does not take the time far on by a clock that is wrong. Its person's
-    /// word is for a day, in which a clock may still go wrong by less.
+    /// Whoever alone is a quorum does not take the time far on by a clock that is wrong. Its
+    /// person's word is for a day, in which a clock may still go wrong by less.
     fn check_date(&self, decision: &Decision, seconds: u64) -> Result<(), Fault> {
         let (state, last) = (self.state(), self.state().time().0);
         let far = last > 0 && decision.time.0 >= last + IDLE_SECONDS;
