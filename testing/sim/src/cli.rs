@@ -1,5 +1,6 @@
 //! The command line: schedules by the thousand, one seed again, or the mutants.
 
+mod away;
 mod flood;
 mod lcm;
 mod many;
@@ -88,6 +89,8 @@ pub(crate) struct Arguments {
 pub(crate) enum What {
     /// Plays discovery and keys of publish and subscribe.
     Lcm(lcm::Lcm),
+    /// Plays large groups of which many are away.
+    Away(away::Away),
 }
 
 /// Exit codes of the program.
@@ -98,8 +101,10 @@ pub(crate) const FOUND: u8 = 1;
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     // A panic inside of a run is reported as a violation of that run, with its seed.
     std::panic::set_hook(Box::new(|_| {}));
-    if let Some(What::Lcm(options)) = &arguments.what {
-        return ExitCode::from(lcm::run(options));
+    match &arguments.what {
+        Some(What::Lcm(options)) => return ExitCode::from(lcm::run(options)),
+        Some(What::Away(options)) => return ExitCode::from(away::run(options)),
+        None => {}
     }
     let code = match arguments.replay {
         Some(seed) => one::replay(arguments, seed),

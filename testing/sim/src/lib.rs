@@ -11,6 +11,7 @@
 //! it and what each part promises.
 
 pub mod aim;
+pub mod away;
 pub mod carriers;
 pub mod check;
 pub mod disk;

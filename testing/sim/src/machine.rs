@@ -123,10 +123,10 @@ pub fn owner(player: Player) -> Player {
 }
 
 /// No table has so many players.
-const SECONDS: Player = 50;
-const ELECTORATE: Player = 200;
+const SECONDS: Player = 80;
+const ELECTORATE: Player = 240;
 /// No table has so many players.
-const MOTIONS: Player = 100;
+const MOTIONS: Player = 160;
 
 /// What comes in.
 #[derive(Debug, Clone)]
@@ -333,6 +333,8 @@ pub enum Role {
         /// Whom it asks.
         contact: Player,
     },
+    /// Was told nothing: it goes by what its disk knows.
+    Returner,
 }
 
 /// What a life begins with.

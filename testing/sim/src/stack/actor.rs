@@ -69,7 +69,7 @@ impl Actor {
         let home = stack.upper.host().member.home();
         let commands = match entrance.role {
             Role::Stranger { .. } => vec![folkmoot_member::Command::Apply],
-            Role::Founder => Vec::new(),
+            Role::Founder | Role::Returner => Vec::new(),
         };
         let now = Instant(0);
         stack.handle(now, attach::Input::Clock(entrance.clock), entropy);

@@ -166,6 +166,7 @@ impl Company {
             _ if !entrance.others.is_empty() => entrance.others.iter().copied().map(locator).collect(),
             Role::Founder => (0..entrance.player).map(locator).collect(),
             Role::Stranger { contact } => vec![locator(contact)],
+            Role::Returner => Vec::new(),
         };
         let node = Node::new(config, &stored, Instant(0), entropy).map_err(|error| error.to_string())?;
         let mut tap = Tap::new(node, (entrance.player, entrance.life), Arc::clone(&self.names));
