@@ -113,6 +113,27 @@ impl Locator {
         })
     }
 
+    /// The locator of the same place in this zone of this machine (RFC 4007), if its address is
+    /// good on one link only (`fe80::/10`).
+    #[must_use]
+    pub fn in_zone(&self, zone: u32) -> Self {
+        match self.0 {
+            Place::Udp(SocketAddr::V6(mut at)) if at.ip().is_unicast_link_local() => {
+                at.set_scope_id(zone);
+                Self(Place::Udp(at.into()))
+            }
+            _ => self.clone(),
+        }
+    }
+
+    /// The zone of an address that is good on one link only; 0 where none is named.
+    pub fn zone(&self) -> Option<u32> {
+        match self.as_udp()? {
+            SocketAddr::V6(at) if at.ip().is_unicast_link_local() => Some(at.scope_id()),
+            _ => None,
+        }
+    }
+
     /// Bytes that no other locator has, for a MAC; they are made without its text.
     pub fn distinct(&self) -> ([u8; 23], &[u8]) {
         let fixed = |kind: u8, a: [u8; 16], b: [u8; 2], c: [u8; 4]| {
@@ -338,6 +359,14 @@ mod tests {
         for text in ["udp/192.0.2.7:1", "udp/[::1]:1", "memory/0", "tcp/0.0.0.0:0"] {
             assert!(at(text).leads_somewhere(), "{text}");
         }
+    }
+
+    #[test]
+    fn addresses_of_one_link_are_in_a_zone_of_this_machine() {
+        let [near, far] = ["udp/[fe80::1%3]:1", "udp/[2001:db8::1]:1"].map(at);
+        assert_eq!((near.zone(), near.in_zone(0).zone(), far.zone()), (Some(3), Some(0), None));
+        assert_eq!((near.in_zone(0), near.in_zone(7)), (at("udp/[fe80::1]:1"), at("udp/[fe80::1%7]:1")));
+        assert_eq!(far.in_zone(7), far);
     }
 
     #[test]

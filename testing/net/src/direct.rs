@@ -62,8 +62,8 @@ pub(crate) async fn direct(args: &Args) -> Result<bool, String> {
         while playing.len() < args.jobs.max(1)
             && let Some(next) = waiting.pop()
         {
-            let about =
-                scenarios::ALL.iter().find(|(name, _)| *name == next.0).map_or("", |(_, about)| about);
+            let mut known = scenarios::ALL.iter().chain(&scenarios::LARGE);
+            let about = known.find(|(name, _)| *name == next.0).map_or("", |(_, about)| about);
             eprintln!("{:>12}   begins: {about}", next.0);
             playing.spawn(Outcome::of(next, root.clone(), terms));
         }
@@ -91,7 +91,8 @@ pub(crate) async fn direct(args: &Args) -> Result<bool, String> {
 
 /// What to play, the last one first.
 fn wanted(args: &Args) -> Result<Vec<Waiting>, String> {
-    let names = || scenarios::ALL.iter().map(|(name, _)| *name);
+    let large = scenarios::LARGE.iter().filter(|_| !args.only.is_empty());
+    let names = || scenarios::ALL.iter().chain(large.clone()).map(|(name, _)| *name);
     if let Some(unknown) = args.only.iter().find(|only| names().all(|name| name != only.as_str())) {
         let names: Vec<&str> = names().collect();
         return Err(format!("there is no scenario {unknown}; there are {}", names.join(", ")));

@@ -33,6 +33,12 @@ pub(crate) const ALL: [(&str, &str); 10] = [
     ("ipv6", "IPv6 only"),
 ];
 
+/// The same for those that want the whole machine, and are played only if they are asked for.
+pub(crate) const LARGE: [(&str, &str); 1] =
+    [("away", "forty members, of which twenty come back, and are told nothing")];
+/// How long twenty of forty have to find each other.
+const AWAY_LIMIT: Duration = Duration::from_secs(30);
+
 /// Plays the scenario with this name.
 pub(crate) async fn play(name: &'static str, root: &Path, terms: Terms) -> Result<Seen, String> {
     let set = |ports: Vec<(Port, Listen)>, trunk: u16| Stage::set(name, root, ports, trunk, terms);
@@ -56,6 +62,7 @@ pub(crate) async fn play(name: &'static str, root: &Path, terms: Terms) -> Resul
             moves(stage, six).await
         }
         "cuts" => cuts(set(places(3, four, Listen::Four), WIDE)?).await,
+        "away" => away(set(places(40, four, Listen::Four), WIDE)?).await,
         "split" => split(set(places(5, six, Listen::Both), WIDE)?).await,
         _ => restart(set(places(4, four, Listen::Four), WIDE)?).await,
     }
@@ -178,6 +185,25 @@ async fn split(mut stage: Stage) -> Result<Seen, String> {
     stage.whole().await?;
     stage.pace(Some(PACE)).await?;
     finish(stage).await
+}
+
+/// All are killed. Twenty that are drawn start, each with what its disk knows, while the others stay
+/// away.
+async fn away(mut stage: Stage) -> Result<Seen, String> {
+    let all = stage.all();
+    stage.change("all start", stage.size());
+    stage.start(&all, true)?;
+    stage.whole().await?;
+    let (mut dice, mut there) = (Rng::new(stage.terms.seed, "away", 0), all.clone());
+    for _ in 0..all.len() / 2 {
+        there.swap_remove(dice.below(there.len()));
+    }
+    stage.kill(&all).await?;
+    stage.change(&format!("{there:?} start, and know only what is on their disks"), there.len());
+    stage.start(&there, false)?;
+    stage.views_within(AWAY_LIMIT, &[&[&there]]).await?;
+    stage.exchange(&[&there], &SHORTER).await?;
+    stage.end().await
 }
 
 async fn restart(mut stage: Stage) -> Result<Seen, String> {

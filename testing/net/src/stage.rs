@@ -203,9 +203,18 @@ impl Stage {
 
     /// Waits until each of the groups of one of these ways has a view of exactly itself. Which way.
     pub(crate) async fn views(&mut self, ways: &[&[&[usize]]]) -> Result<usize, String> {
+        self.views_within(LIMIT, ways).await
+    }
+
+    /// The same, for so long at most.
+    pub(crate) async fn views_within(
+        &mut self,
+        limit: Duration,
+        ways: &[&[&[usize]]],
+    ) -> Result<usize, String> {
         let fits = |seats: &[Seat], way: &[&[usize]]| way.iter().all(|group| is_one_view(seats, group));
         let way = |seats: &[Seat]| ways.iter().position(|way| fits(seats, way));
-        self.until("common view", LIMIT, |seats| way(seats).is_some()).await?;
+        self.until("common view", limit, |seats| way(seats).is_some()).await?;
         let way = way(&self.seats).unwrap_or_default();
         let groups = ways.get(way).copied().unwrap_or_default();
         self.say(&format!("views of {groups:?}"));

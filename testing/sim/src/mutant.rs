@@ -167,7 +167,8 @@ pub const GUARDED_TWICE: [Danger; 8] = [
 ];
 
 /// Dangers whose moment too few random runs meet: tests catch them (README.md says which).
-const RARE: [Danger; 6] = [
+const RARE: [Danger; 7] = [
+    Danger::NodeDialsLowest,
     Danger::LineNoBounds,
     Danger::AdmissionLeavesSettled,
     Danger::AdmissionDueWithoutClock,

@@ -81,7 +81,8 @@ impl Node {
             let text = format!("{from} asks for locators, but is a guest (NODE-06)");
             return self.out.refuse("node", &text);
         }
-        let places = nodes.iter().filter_map(|node| self.reach.place_of(node, &self.peers)).collect();
+        let known = nodes.iter().filter_map(|node| self.reach.place_of(node, &from, &self.peers));
+        let places = known.collect();
         self.send_places(now, from, places);
     }
 
@@ -125,11 +126,11 @@ impl Node {
     /// A peer with standing answers at this locator: keep it, and tell the other members' nodes.
     pub(crate) fn reached(&mut self, now: Instant, node: NodeId, at: &Locator) {
         self.reach.keep(now, node, at.clone(), &mut self.out);
-        let news: Vec<Place> = place(node, at).into_iter().collect();
         for other in self.known_peers().into_iter().filter(|other| *other != node) {
-            self.send_places(now, other, news.clone());
+            let news = place(node, at, self.peers.at(&other));
+            self.send_places(now, other, news.into_iter().collect());
         }
-        let known = self.reach.places_for(&node);
+        let known = self.reach.places_for(&node, &self.peers);
         self.send_places(now, node, known);
     }
 

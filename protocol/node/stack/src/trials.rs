@@ -33,6 +33,9 @@ fn identity(name: &str, seed: u64) -> Identity {
     Identity::new(name, &mut Counting(seed), UnixTime(1_700_000_000), UnixTime(2_000_000_000)).unwrap()
 }
 
+/// Whoever is told of others, and is linked nowhere.
+const OTHER: NodeId = NodeId([99; 32]);
+
 fn node() -> (Node, Identity) {
     node_with(&[], Locator::memory(1), &[], &[])
 }

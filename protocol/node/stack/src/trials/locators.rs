@@ -1,6 +1,6 @@
 //! Locators that peers and the disk name: which are refused, kept, told and dialled.
 
-use super::{Counting, Node, NodeId, link, node, node_with, refusal};
+use super::{Counting, Node, NodeId, OTHER, link, node, node_with, refusal};
 use crate::message::{Place, Sync};
 use attach::{Ground, GroundOutput};
 use base::{Instant, Locator, StoreKey, codec};
@@ -137,7 +137,7 @@ fn node_20_what_leads_nowhere_is_neither_dialled_nor_kept_nor_told() {
         let stored = [on_disk(ben, nowhere)];
         let (mut node, _) = node_with(&[], own.clone(), &[at.clone(), seed.clone()], &stored);
         assert_eq!(
-            (dialled(&mut node), node.reach.place_of(&ben, &node.peers)),
+            (dialled(&mut node), node.reach.place_of(&ben, &OTHER, &node.peers)),
             (vec![seed], None),
             "{nowhere}"
         );
@@ -148,11 +148,41 @@ fn node_20_what_leads_nowhere_is_neither_dialled_nor_kept_nor_told() {
         assert!(later.len() > 1 && later.iter().all(Locator::leads_somewhere), "{later:?}");
         link(&mut node, ben, &at);
         node.reached(Instant(3_000_000), ben, &at);
-        assert_eq!((kept(&mut node), node.reach.place_of(&ben, &node.peers)), (vec![], None), "{nowhere}");
+        assert_eq!(
+            (kept(&mut node), node.reach.place_of(&ben, &OTHER, &node.peers)),
+            (vec![], None),
+            "{nowhere}"
+        );
     }
     let (mut node, _) = node_with(&[], "udp/0.0.0.0:4803".parse().unwrap(), &[], &[on_disk(ben, here)]);
     assert_eq!(dialled(&mut node), [here.parse().unwrap()]);
-    assert_eq!(node.reach.place_of(&ben, &node.peers).unwrap().at.0, here);
+    assert_eq!(node.reach.place_of(&ben, &OTHER, &node.peers).unwrap().at.0, here);
+}
+
+/// Of `fe80::2` in zone 3: whoever is heard there knows the link by another number, or by none.
+#[test]
+fn node_42_an_address_of_one_link_is_told_and_believed_on_that_link_alone() {
+    let own: Locator = "udp/[::]:4803".parse().unwrap();
+    let (mut node, ben) = node_with(&[], own, &[], &[on_disk(node().1.node(), "udp/[fe80::2%3]:1")]);
+    let (ben, guest) = (ben.node(), NodeId([7; 32]));
+    let at = |text: &str| text.parse::<Locator>().unwrap();
+    for (heard, told) in [
+        ("udp/[fe80::9%3]:1", Some("udp/[fe80::2]:1")),
+        ("udp/[fe80::9%4]:1", None),
+        ("udp/192.0.2.9:1", None),
+    ] {
+        link(&mut node, guest, &at(heard));
+        let place = node.reach.place_of(&ben, &guest, &node.peers);
+        assert_eq!(place.as_ref().map(|place| &place.at.0[..]), told.map(str::as_bytes), "{heard}");
+        assert_eq!(node.reach.places_for(&guest, &node.peers), Vec::from_iter(place), "{heard}");
+    }
+    for (heard, believed) in [("udp/[fe80::9%4]:1", true), ("udp/192.0.2.9:1", false)] {
+        let (mut node, _) = node_with(&[], at("udp/[::]:4803"), &[], &[]);
+        link(&mut node, guest, &at(heard));
+        node.transcript_frame(Instant(1), guest, &says(ben, "udp/[fe80::2%9]:1"));
+        let looked = dialled(&mut node).contains(&at("udp/[fe80::2%4]:1"));
+        assert_eq!(looked, believed, "{heard}");
+    }
 }
 
 #[test]
@@ -161,11 +191,11 @@ fn node_21_what_has_another_transport_is_kept_and_told_and_not_dialled() {
     let (mut node, ben) = node_with(&contacts, Locator::memory(1), &[], &[]);
     let (ben, unknown) = (ben.node(), unknown());
     assert_eq!(refusal(&mut node, ben, &says(ben, &unknown)), None);
-    let told = node.reach.place_of(&ben, &node.peers).unwrap();
+    let told = node.reach.place_of(&ben, &OTHER, &node.peers).unwrap();
     assert_eq!(told.at.0, unknown, "to the byte");
     assert_eq!(dialled(&mut node), [], "nor the contacts");
     let (mut node, _) = node_with(&contacts, Locator::memory(1), &[], &[on_disk(ben, &unknown)]);
-    assert_eq!((node.reach.place_of(&ben, &node.peers), dialled(&mut node)), (Some(told), vec![]));
+    assert_eq!((node.reach.place_of(&ben, &OTHER, &node.peers), dialled(&mut node)), (Some(told), vec![]));
     node.transcript_frame(Instant(2), ben, &says(ben, "memory/2"));
     assert_eq!(kept(&mut node), [on_disk(ben, "memory/2")], "what can be dialled takes its place");
     node.timeout(Instant(4_000_000), &mut Counting(7));

@@ -1,6 +1,6 @@
 //! Host names at which somebody is looked for: which are asked for, when, and what is dialled.
 
-use super::{Counting, Node, NodeId, identity, link, node_with};
+use super::{Counting, Node, NodeId, OTHER, identity, link, node_with};
 use crate::message::{Place, Sync};
 use crate::{ADDRESSES_MAX, Config};
 use attach::{Ground, GroundOutput, Resolved};
@@ -169,7 +169,7 @@ fn told(who: NodeId, text: &str) -> Vec<u8> {
 fn node_39_names_that_peers_tell_are_not_asked_for() {
     let (mut node, ben) = node_with(&[], Locator::memory(1), &[], &[]);
     node.transcript_frame(Instant(1), ben.node(), &told(ben.node(), ANNA));
-    assert_eq!(node.reach.place_of(&ben.node(), &node.peers).unwrap().at.0, ANNA.as_bytes());
+    assert_eq!(node.reach.place_of(&ben.node(), &OTHER, &node.peers).unwrap().at.0, ANNA.as_bytes());
     assert_eq!(asks_until(&mut node, 50, 60_000), [0_u64; 0]);
     let row =
         (StoreKey { table: "locator", key: ben.node().0.to_vec().into() }, ANNA.as_bytes().to_vec().into());

@@ -52,7 +52,7 @@ pub(super) struct Names {
     known: BTreeMap<Locator, Known>,
     /// Where the next round of dials begins.
     turn: usize,
-    danger: Mutant,
+    pub(super) danger: Mutant,
 }
 
 impl Names {

@@ -15,16 +15,18 @@ impl Reach {
         }
     }
 
-    /// What others are told of a node, whether or not a link to it is up.
-    pub(crate) fn place_of(&self, node: &NodeId, peers: &Peers) -> Option<Place> {
+    /// What a peer is told of a node, whether or not a link to it is up.
+    pub(crate) fn place_of(&self, node: &NodeId, peer: &NodeId, peers: &Peers) -> Option<Place> {
         let kept = || self.places.get(node).filter(|wanted| !wanted.guessed);
-        peers.at(node).or_else(|| kept().map(|wanted| &wanted.at)).and_then(|at| place(*node, at))
+        let at = peers.at(node).or_else(|| kept().map(|wanted| &wanted.at))?;
+        place(*node, at, peers.at(peer))
     }
 
     /// What this node is told of all others.
-    pub(crate) fn places_for(&self, node: &NodeId) -> Vec<Place> {
+    pub(crate) fn places_for(&self, node: &NodeId, peers: &Peers) -> Vec<Place> {
         let others = self.places.iter().filter(|(other, wanted)| *other != node && !wanted.guessed);
-        others.filter_map(|(other, wanted)| place(*other, &wanted.at)).take(LOCATORS_MAX).collect()
+        let told = others.filter_map(|(other, wanted)| place(*other, &wanted.at, peers.at(node)));
+        told.take(LOCATORS_MAX).collect()
     }
 
     /// A peer answers at this locator, or a member says so: it is kept.
@@ -54,7 +56,9 @@ impl Reach {
         let guest = !others.records.has_standing(&from);
         let read = |place: &Place| Some((place.node, locator(&place.at.0)?));
         let all: Vec<(NodeId, Locator)> = places.iter().filter_map(read).collect();
-        if all.len() < places.len() {
+        let told = all.len();
+        let all = in_zone_of(others.peers.at(&from), all);
+        if told < places.len() {
             let why = format!("{from} sent something that is no locator, or leads nowhere (NODE-05)");
             out.refuse("node", &why);
         }
@@ -111,9 +115,21 @@ impl Reach {
     }
 }
 
-/// `NODE-20`: what is told of a node; nothing if the locator leads nowhere.
-pub(crate) fn place(node: NodeId, at: &Locator) -> Option<Place> {
-    at.leads_somewhere().then(|| Place { node, at: Blob(at.to_string().into_bytes().into()) })
+/// `NODE-20`: what is told of a node to whoever is heard at `peer`; nothing if the locator leads
+/// nowhere. `NODE-42`: an address that is good on one link is told on that link only, and without
+/// the zone, which is this machine's name for the link.
+pub(crate) fn place(node: NodeId, at: &Locator, peer: Option<&Locator>) -> Option<Place> {
+    let here = at.zone().is_none() || at.zone() == peer.and_then(Locator::zone);
+    let text = at.in_zone(0).to_string();
+    (at.leads_somewhere() && here).then(|| Place { node, at: Blob(text.into_bytes().into()) })
+}
+
+/// `NODE-42`: what a peer says of addresses that are good on one link is true of the link on which
+/// it is heard itself, and of no other.
+fn in_zone_of(peer: Option<&Locator>, told: Vec<(NodeId, Locator)>) -> Vec<(NodeId, Locator)> {
+    let zone = peer.and_then(Locator::zone);
+    let known = told.into_iter().filter(|(_, at)| at.zone().is_none() || zone.is_some());
+    known.map(|(node, at)| (node, at.in_zone(zone.unwrap_or_default()))).collect()
 }
 
 /// A locator that leads somewhere, as a peer or the disk has it.

@@ -3,7 +3,7 @@
 use super::{Reach, Wanted};
 use crate::message::LOCATORS_MAX;
 use crate::parts::Others;
-use base::{Entropy, Instant, Locator, NodeId, draw};
+use base::{Danger, Entropy, Instant, Locator, NodeId, draw};
 use folkmoot_base as base;
 use folkmoot_identity::Contact;
 
@@ -52,7 +52,7 @@ impl Reach {
         self.next = self.next.min(now + self.first);
     }
 
-    /// The absent nodes that are dialled now, each at its own pace. Of more than a round has room
+    /// `NODE-41`: the absent nodes that are dialled now, each at its own pace. Of more than a round has room
     /// for, those whose turn has been due for longest: whoever is away keeps nobody from being
     /// dialled.
     pub(crate) fn due(&mut self, now: Instant, others: Others<'_>) -> Vec<(NodeId, Locator)> {
@@ -64,7 +64,17 @@ impl Reach {
             wanted.not_before <= now && is_absent(node) && self.reaches(&wanted.at)
         };
         let due = self.places.iter().filter(is_due).map(|(node, wanted)| (wanted.not_before, *node));
-        let nodes = first_due(due.collect());
+        let mut due: Vec<(Instant, NodeId)> = due.collect();
+        let lowest = self.names.danger.is(Danger::NodeDialsLowest);
+        due.sort_unstable_by_key(|(since, node)| ((!lowest).then_some(*since), *node));
+        let later = due.split_off(due.len().min(DIALS_MAX));
+        for (_, node) in later.iter().filter(|_| lowest) {
+            if let Some(wanted) = self.places.get_mut(node) {
+                wanted.dialled(now, self.first);
+            }
+        }
+        let mut nodes: Vec<NodeId> = due.into_iter().map(|(_, node)| node).collect();
+        nodes.sort_unstable();
         let dialled = |node: NodeId| {
             let wanted = self.places.get_mut(&node)?;
             wanted.dialled(now, self.first);
@@ -125,15 +135,6 @@ impl Reach {
         let jitter = self.first.saturating_mul(jitter) / (4 * 65_536);
         self.next = now + self.first + jitter;
     }
-}
-
-/// As many as are dialled in one round, by id: those first whose turn came first.
-fn first_due(mut due: Vec<(Instant, NodeId)>) -> Vec<NodeId> {
-    due.sort_unstable();
-    due.truncate(DIALS_MAX);
-    let mut nodes: Vec<NodeId> = due.into_iter().map(|(_, node)| node).collect();
-    nodes.sort_unstable();
-    nodes
 }
 
 /// Where the charter says that somebody may be found.
