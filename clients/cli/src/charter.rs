@@ -10,13 +10,14 @@ use crate::member::times;
 use crate::rules::policies;
 use crate::rules_shown;
 use crate::show::{Paint, data, many_of, paint, short, table, visible};
+use crate::terminal;
 use crate::words::of_digest;
 use folkmoot::tools::OsEntropy;
-use folkmoot::{GroupName, MemberId};
+use folkmoot::{GroupName, MemberId, StateFolder};
 use folkmoot_base::whole;
 use folkmoot_identity::names::told;
 use folkmoot_identity::{
-    Algorithms, Charter, CharterDraft, Contact, Founder, KeyAlgorithm, Policy, SignedCharter,
+    Algorithms, Charter, CharterDraft, Contact, Founder, KeyAlgorithm, Minority, Policy, SignedCharter,
 };
 use folkmoot_transcript::State;
 use serde_json::{Value, json};
@@ -63,7 +64,8 @@ pub(crate) fn charter(folder: &Path, command: Command, keys: &Keys, json: bool) 
             };
             write(&name, &founders, draft, &out, json)
         }
-        Command::Sign { file, out } => sign(&keys.identity(folder)?, &file, out, json),
+        Command::Sign { file, out, yes } => sign(folder, &file, out, yes, keys, json),
+        Command::Join { files, out } => join(&files, &out, json),
         Command::Show { file } => show(&given_or_kept(file, folder)?, json),
         Command::Verify { file } => verify(&given_or_kept(file, folder)?, json),
         Command::Change { .. } => Err(Failure::bug("a change of the charter needs a running member")),
@@ -219,7 +221,7 @@ fn write(
     let mut entropy = OsEntropy::new().map_err(|error| Failure::new(Exit::Configuration, error))?;
     let text = draft(founders, name, &mut entropy).to_toml();
     let charter = Charter::from_toml(&text).map_err(|error| Failure::new(Exit::Usage, whole(&error)))?;
-    let needed = times::needed(State::founded(charter).all_needed_from());
+    let needed = times::needed(State::founded(charter.clone()).all_needed_from());
     if out.exists() {
         return Err(Failure::new(
             Exit::Usage,
@@ -231,38 +233,89 @@ fn write(
     let warning = warning.map_or_else(String::new, |text| format!("\n{}", paint(Paint::Red, &text)));
     data(json, &json!({ "file": crate::show::path(out), "charter": text, "all_needed": needed }), || {
         format!(
-            "{}\nRead it, and change it if you like. Then each founder runs: folkmoot charter sign {0}{warning}",
-            out.display()
+            "{}\n{}\nRead it, and change it if you like. Then each founder runs: folkmoot charter sign {0}{warning}",
+            out.display(),
+            minority(&charter)
         )
     });
     Ok(())
 }
 
+/// What the smaller side of a split may do, in words.
+fn minority(charter: &Charter) -> String {
+    let may = match charter.minority() {
+        Minority::Continue => "goes on as before",
+        Minority::ReadOnly => "receives, and sends nothing",
+        Minority::Stop => "neither sends nor receives",
+    };
+    let admits = if charter.minority_may_admit() { "admits if it has the votes" } else { "admits nobody" };
+    format!(
+        "If the group splits, a side with fewer than half of the voters {may}, and {admits} (minority = \"{}\")",
+        charter.minority().word()
+    )
+}
+
 fn sign(
-    me: &folkmoot_identity::Identity,
+    folder: &Path,
     file: &Path,
     out: Option<PathBuf>,
+    yes: bool,
+    keys: &Keys,
     json: bool,
 ) -> Result<(), Failure> {
     let out = out.unwrap_or_else(|| file.with_extension("cms"));
-    let mut signed = signed_by(me, file)?;
-    if out.exists() {
-        // Founders may each sign the text: what others have signed into the same file stays.
-        let others = open(&out)?;
-        if others.charter() != signed.charter() {
-            let hint = format!("{} holds another charter; choose another file with --out", out.display());
-            return Err(Failure::new(Exit::Usage, hint));
-        }
-        signed.merge(&others).map_err(|error| stands_not(&out, &error))?;
+    let (charter, earlier) = text_or_signed(file)?;
+    is_founder(folder, &charter)?;
+    // Founders may each sign the text: what others have signed into the same file stays.
+    let others = out.exists().then(|| open(&out)).transpose()?;
+    if others.as_ref().is_some_and(|others| *others.charter() != charter) {
+        let hint = format!("{} holds another charter; choose another file with --out", out.display());
+        return Err(Failure::new(Exit::Usage, hint));
     }
-    std::fs::write(&out, signed.der()).map_err(|error| Failure::file(&out, &error))?;
-    let missing = missing(&signed);
-    let charter = signed.charter();
     if !json {
-        eprintln!("you have signed:\n{}", whole_text(charter));
+        eprintln!("what you sign:\n{}", whole_text(&charter));
+        if !yes && terminal::is_here() && !terminal::agrees("Sign it? Type yes or no:") {
+            return Err(Failure::new(Exit::No, "nothing was signed: the answer was not yes"));
+        }
     }
+    let text = std::str::from_utf8(charter.bytes()).map_err(Failure::bug)?;
+    let signed = SignedCharter::sign(text, &[&keys.identity(folder)?]);
+    let mut signed = signed.map_err(|error| stands_not(file, &error))?;
+    for (from, more) in [(file, earlier), (&out, others)] {
+        more.map_or(Ok(()), |more| signed.merge(&more)).map_err(|error| stands_not(from, &error))?;
+    }
+    keep(&signed, &out, json)
+}
+
+/// `folkmoot charter join`: the signatures that founders made apart, in one file.
+fn join(files: &[PathBuf], out: &Path, json: bool) -> Result<(), Failure> {
+    // What the file to write holds already stays.
+    let mut all = files.iter().map(PathBuf::as_path).chain(out.exists().then_some(out));
+    let first = all.next().ok_or_else(|| Failure::bug("no file to join"))?;
+    let mut signed = open(first)?;
+    for file in all {
+        let more = open(file)?;
+        if more.charter() != signed.charter() {
+            let hint = format!(
+                "{} and {} hold different charters, and only signatures under one text go together. Compare them \
+                 (folkmoot charter show FILE), and let each founder sign the same charter.toml",
+                first.display(),
+                file.display()
+            );
+            return Err(Failure::new(Exit::Refused, hint));
+        }
+        signed.merge(&more).map_err(|error| stands_not(file, &error))?;
+    }
+    keep(&signed, out, json)
+}
+
+/// Writes a signed charter, and says who has yet to sign.
+fn keep(signed: &SignedCharter, out: &Path, json: bool) -> Result<(), Failure> {
+    std::fs::write(out, signed.der()).map_err(|error| Failure::file(out, &error))?;
+    let missing = missing(signed);
+    let charter = signed.charter();
     let value = json!({
-        "file": crate::show::path(&out), "group": charter.group().hex(), "missing": missing, "keys": keys_json(charter),
+        "file": crate::show::path(out), "group": charter.group().hex(), "missing": missing, "keys": keys_json(charter),
         "rules": rules_json(charter),
     });
     data(json, &value, || {
@@ -271,35 +324,33 @@ fn sign(
         } else {
             format!("still to sign: {}", missing.join(", "))
         };
-        format!("{}  group {}  {rest}", out.display(), short(&signed.charter().group().hex()))
+        format!("{}  group {}  {rest}", out.display(), short(&charter.group().hex()))
     });
     Ok(())
 }
 
-/// The charter in `file`, text or signed before, with the signature of `me`.
-fn signed_by(me: &folkmoot_identity::Identity, file: &Path) -> Result<SignedCharter, Failure> {
+/// The charter in `file`; and, if founders have signed it, their signatures.
+fn text_or_signed(file: &Path) -> Result<(Charter, Option<SignedCharter>), Failure> {
     let bytes = read_small(file)?;
-    let founder = |charter: &Charter| {
-        let names = founders(charter);
-        charter.founder(&me.member()).map(|_| ()).ok_or_else(|| {
-            let why = format!(
-                "{} ({}) is not among the founders: {}",
-                visible(me.name()),
-                me.member().short(),
-                names.join(", ")
-            );
-            Failure::new(Exit::Refused, why)
-        })
-    };
     if let Ok(text) = std::str::from_utf8(&bytes) {
         let charter = Charter::from_toml(text).map_err(|error| stands_not(file, &error))?;
-        founder(&charter)?;
-        return SignedCharter::sign(text, &[me]).map_err(|error| stands_not(file, &error));
+        return Ok((charter, None));
     }
-    let mut signed = SignedCharter::from_der(&bytes).map_err(|error| stands_not(file, &error))?;
-    founder(signed.charter())?;
-    signed.add_signature(me).map_err(|error| stands_not(file, &error))?;
-    Ok(signed)
+    let signed = SignedCharter::from_der(&bytes).map_err(|error| stands_not(file, &error))?;
+    Ok((signed.charter().clone(), Some(signed)))
+}
+
+/// Refuses whoever the charter does not name as a founder, before anything is asked.
+fn is_founder(folder: &Path, charter: &Charter) -> Result<(), Failure> {
+    let folder = StateFolder::at(folder);
+    folder.read_key()?;
+    let me = certificate(&folder.certificate_path())?;
+    if charter.founder(&me.member()).is_some() {
+        return Ok(());
+    }
+    let (name, names) = (visible(me.name()), founders(charter).join(", "));
+    let why = format!("{name} ({}) is not among the founders: {names}", me.member().short());
+    Err(Failure::new(Exit::Refused, why))
 }
 
 #[cfg(test)]

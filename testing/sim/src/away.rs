@@ -20,6 +20,8 @@ use std::collections::BTreeSet;
 
 /// How many meet.
 const GROUP: Player = 40;
+/// How many of them are founders: as many as a charter may have. The others are admitted.
+const SIGNED: Player = 32;
 /// How many of them are away later.
 const AWAY: usize = 20;
 /// Founders that newcomers come to.
@@ -62,7 +64,7 @@ pub const CASES: [(&str, Case); 4] =
 /// In words, who had no such view in time.
 pub fn play(case: Case, seed: u64, danger: Option<Danger>) -> Result<u64, String> {
     let newcomers = case == Case::Newcomers;
-    let (founders, players) = if newcomers { (FOUNDERS, FOUNDERS + NEWCOMERS) } else { (GROUP, GROUP) };
+    let (founders, players) = if newcomers { (FOUNDERS, FOUNDERS + NEWCOMERS) } else { (SIGNED, GROUP) };
     let schedule = Schedule {
         seed,
         players,
@@ -83,9 +85,7 @@ pub fn play(case: Case, seed: u64, danger: Option<Danger>) -> Result<u64, String
     let lowest = lowest(&company);
     let options = Options { danger: danger.map(|danger| (danger, None)), ..Options::default() };
     let mut run = Run { world: World::new(&schedule, Box::new(company), options) };
-    let all: BTreeSet<Player> = (0..founders).collect();
-    all.iter().for_each(|player| run.world.boot(*player, Role::Founder, Disk::Fresh));
-    run.together(&all, MEET).map_err(|why| format!("at first: {why}"))?;
+    let all = run.meet(founders, if newcomers { FOUNDERS } else { GROUP })?;
     let mut rng = Rng::new(seed, "away", 0);
     match case {
         Case::Drawn => run.after_a_month(&drawn(&mut rng)),
@@ -118,6 +118,19 @@ struct Run {
 }
 
 impl Run {
+    /// Founders meet, and admit others up to this number. All of them.
+    fn meet(&mut self, founders: Player, number: Player) -> Result<BTreeSet<Player>, String> {
+        (0..founders).for_each(|player| self.world.boot(player, Role::Founder, Disk::Fresh));
+        self.together(&(0..founders).collect(), MEET).map_err(|why| format!("at first: {why}"))?;
+        for stranger in founders..number {
+            [0, 1].iter().for_each(|voter| self.world.wish_admit(*voter, stranger));
+            self.world.boot(stranger, Role::Stranger { contact: 0 }, Disk::Fresh);
+        }
+        let all = (0..number).collect();
+        self.together(&all, MEET).map_err(|why| format!("admitted: {why}"))?;
+        Ok(all)
+    }
+
     fn after_a_month(&mut self, there: &BTreeSet<Player>) -> Result<u64, String> {
         (0..GROUP).for_each(|player| self.world.crash(player, 0));
         self.world.sleep(OFF_SECONDS);

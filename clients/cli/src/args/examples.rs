@@ -3,7 +3,7 @@
 use clap::Command;
 
 /// By the command's words after `folkmoot`. Each line is a command line that can be given.
-pub(super) const EXAMPLES: [(&str, &[&str]); 64] = [
+pub(super) const EXAMPLES: [(&str, &[&str]); 65] = [
     ("", &["folkmoot demo", "folkmoot --state anna status"]),
     ("demo", &["folkmoot demo --messages 200"]),
     ("identity", &["folkmoot --state anna identity new anna"]),
@@ -26,6 +26,7 @@ pub(super) const EXAMPLES: [(&str, &[&str]); 64] = [
         ],
     ),
     ("charter sign", &["folkmoot --state anna charter sign charter.toml"]),
+    ("charter join", &["folkmoot charter join anna.cms ben.cms -o charter.cms"]),
     ("charter show", &["folkmoot charter show charter.cms"]),
     ("charter verify", &["folkmoot charter verify charter.cms"]),
     ("charter change", &["folkmoot --state anna charter change threshold 3"]),

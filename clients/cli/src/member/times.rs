@@ -57,7 +57,8 @@ pub(crate) fn needed_text(needed: Option<&Value>) -> Option<String> {
     let needed = needed.filter(|needed| needed.is_object())?;
     Some(match needed.get("from").and_then(Value::as_str) {
         None => {
-            "every voter is needed: one absent voter stops all decisions, and one lost disk ends the group"
+            "every voter is needed: one absent voter stops all decisions. If one key or disk is lost, nobody can be \
+             admitted or expelled ever again, and there is no way back"
                 .to_owned()
         }
         Some(from) => format!(
@@ -336,7 +337,7 @@ mod tests {
             assert!(said.contains(part), "{part}: {said}");
         }
         let all = lines(&told(&Times { needed: Some(UnixTime(0)), ..quiet() })).concat();
-        assert!(all.contains("one lost disk ends the group"), "{all}");
+        assert!(all.contains("there is no way back"), "{all}");
         let mut anna = json!({ "member": ANNA.hex(), "state": "present", "why": "in the view" });
         say(&mut anna, &times);
         assert_eq!((&anna["state"], &anna["overdue"]), (&json!("present"), &json!(true)));

@@ -2,6 +2,7 @@
 
 use crate::common::place::Place;
 use crate::common::program::code;
+use crate::common::typist::Typist;
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -15,14 +16,15 @@ impl Desk {
         Self(Place::new(name))
     }
 
+    fn command(&self, who: &str, line: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_folkmoot"));
+        command.current_dir(self.path()).env_remove("FOLKMOOT_STATE");
+        command.args(["--state", who]).args(line.split(' '));
+        command
+    }
+
     fn run(&self, who: &str, line: &str) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_folkmoot"))
-            .current_dir(self.path())
-            .env_remove("FOLKMOOT_STATE")
-            .args(["--state", who])
-            .args(line.split(' '))
-            .output()
-            .unwrap()
+        self.command(who, line).output().unwrap()
     }
 
     fn good(&self, who: &str, line: &str) -> Value {
@@ -60,6 +62,84 @@ fn founders_sign_one_after_another_or_each_the_text() {
     assert_eq!(verified["stands"], true);
     let shown = place.good("anna", "charter show charter.cms");
     assert!(shown["charter"].as_str().unwrap().contains("threshold = 2"));
+}
+
+#[test]
+fn a_founder_reads_before_it_signs() {
+    let place = Desk::new("reads");
+    founders(&place);
+    let signed = place.path().join("charter.cms");
+    let asked = |answer: &str| {
+        let mut anna = Typist::at(&mut place.command("anna", "charter sign charter.toml"));
+        anna.asks("Sign it?");
+        assert!(!signed.exists(), "signed before it was read");
+        anna.types(answer);
+        anna.ends()
+    };
+    let (code, shown) = asked("no\n");
+    assert!(code == 1 && shown.contains("threshold") && shown.contains("nothing was signed"), "{shown}");
+    assert!(!signed.exists());
+    let (code, shown) = asked("yes\n");
+    assert!(code == 0 && signed.exists(), "{shown}");
+    // Whoever says so, and whoever sits at no terminal, is not asked; what is signed is shown.
+    let (code, shown) = Typist::at(&mut place.command("ben", "charter sign charter.cms --yes")).ends();
+    assert!(code == 0 && shown.contains("threshold") && !shown.contains("Sign it?"), "{shown}");
+    let cleo = place.run("cleo", "charter sign charter.cms");
+    let shown = String::from_utf8_lossy(&cleo.stderr).into_owned();
+    assert!(cleo.status.success() && shown.contains("threshold") && !shown.contains("Sign it?"), "{shown}");
+    place.good("anna", "verify charter.cms");
+}
+
+#[test]
+fn founders_sign_apart_and_their_signatures_are_joined() {
+    let place = Desk::new("apart");
+    founders(&place);
+    for name in ["anna", "ben", "cleo"] {
+        place.good(name, &format!("charter sign charter.toml --out {name}.cms"));
+    }
+    let some = place.good("dora", "charter join anna.cms ben.cms");
+    assert_eq!(some["missing"], serde_json::json!(["cleo"]));
+    assert_eq!(place.good("dora", "charter join cleo.cms")["missing"], serde_json::json!([]));
+    place.good("dora", "verify charter.cms");
+    // Another text, and a signature that is wrong.
+    place.good("anna", "charter new other --votes 1 --founder anna/identity.pem --out other.toml");
+    place.good("anna", "charter sign other.toml");
+    let other = place.run("dora", "charter join ben.cms other.cms --out all.cms");
+    let why = String::from_utf8_lossy(&other.stderr).into_owned();
+    assert!(code(&other) == 5 && why.contains("ben.cms and other.cms hold different charters"), "{why}");
+    let mut bent = std::fs::read(place.path().join("ben.cms")).unwrap();
+    *bent.last_mut().unwrap() ^= 1;
+    std::fs::write(place.path().join("bent.cms"), bent).unwrap();
+    let wrong = place.run("dora", "charter join anna.cms bent.cms --out all.cms");
+    let why = String::from_utf8_lossy(&wrong.stderr).into_owned();
+    assert!(code(&wrong) == 5 && why.contains("bent.cms is not valid"), "{why}");
+    let text = place.run("dora", "charter join charter.toml anna.cms --out all.cms");
+    let why = String::from_utf8_lossy(&text.stderr).into_owned();
+    assert!(code(&text) != 0 && why.contains("charter sign charter.toml"), "{why}");
+    assert!(!place.path().join("all.cms").exists());
+}
+
+#[test]
+fn a_new_charter_says_what_a_minority_may_and_that_all_votes_leave_no_way_back() {
+    let place = Desk::new("minority");
+    founders(&place);
+    let told = |votes: u32, minority: &str| {
+        let files = "--founder anna/identity.pem --founder ben/identity.pem --founder cleo/identity.pem";
+        let out = format!("{votes}-{minority}.toml");
+        let line = format!("charter new club {files} --votes {votes} --minority {minority} --out {out}");
+        String::from_utf8_lossy(&place.run("anna", &line).stdout).into_owned()
+    };
+    for (minority, may) in [
+        ("continue", "goes on as before"),
+        ("read-only", "receives, and sends nothing"),
+        ("stop", "neither sends nor receives"),
+    ] {
+        let said = told(2, minority);
+        assert!(said.contains("fewer than half of the voters") && said.contains(may), "{said}");
+        assert!(!said.contains("no way back"), "{said}");
+    }
+    let said = told(3, "continue");
+    assert!(said.contains("If one key or disk is lost") && said.contains("no way back"), "{said}");
 }
 
 #[test]

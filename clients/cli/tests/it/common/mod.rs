@@ -9,3 +9,4 @@ pub(crate) mod openssl;
 pub(crate) mod place;
 pub(crate) mod program;
 pub(crate) mod spaces;
+pub(crate) mod typist;
