@@ -264,6 +264,7 @@ fn sign(
     json: bool,
 ) -> Result<(), Failure> {
     let out = out.unwrap_or_else(|| file.with_extension("cms"));
+    StateFolder::at(folder).read_key()?;
     let (charter, earlier) = text_or_signed(file)?;
     is_founder(folder, &charter)?;
     // Founders may each sign the text: what others have signed into the same file stays.
@@ -342,9 +343,7 @@ fn text_or_signed(file: &Path) -> Result<(Charter, Option<SignedCharter>), Failu
 
 /// Refuses whoever the charter does not name as a founder, before anything is asked.
 fn is_founder(folder: &Path, charter: &Charter) -> Result<(), Failure> {
-    let folder = StateFolder::at(folder);
-    folder.read_key()?;
-    let me = certificate(&folder.certificate_path())?;
+    let me = certificate(&StateFolder::at(folder).certificate_path())?;
     if charter.founder(&me.member()).is_some() {
         return Ok(());
     }
