@@ -18,6 +18,8 @@ const SHORTER: [usize; 2] = [1_300, 3_000];
 const PACE: Duration = Duration::from_millis(150);
 const FAST: Duration = Duration::from_millis(25);
 const WIDE: u16 = 1_500;
+/// How long two that move at once have to be in one view with the third again.
+const MOVED_LIMIT: Duration = Duration::from_secs(8);
 
 /// Names, and what each is; the longest first.
 pub(crate) const ALL: [(&str, &str); 10] = [
@@ -133,6 +135,10 @@ async fn moves(mut stage: Stage, of: fn(u8) -> IpAddr) -> Result<Seen, String> {
         stage.change(&format!("new addresses: {step:?}"), 1);
         for (member, number) in step {
             stage.wires.readdress(*member, vec![of(*number)])?;
+        }
+        if step.len() > 1 {
+            // The two cannot tell each other, and the third tells both.
+            stage.anew(MOVED_LIMIT).await?;
         }
         // What was under way is repaired, and what is sent now goes to the new places.
         stage.exchange(&[&all], &SHORTER).await?;

@@ -221,6 +221,17 @@ impl Stage {
         Ok(way)
     }
 
+    /// Waits until all have one view, and another than before, for so long at most.
+    pub(crate) async fn anew(&mut self, limit: Duration) -> Result<(), String> {
+        let id = |seat: &Seat| seat.view.as_ref().map(|view| view.id);
+        let before: Vec<_> = self.seats.iter().map(id).collect();
+        let (all, began) = (self.all(), now());
+        let other = |seats: &[Seat]| !seats.first().is_some_and(|seat| before.contains(&id(seat)));
+        self.until("other view", limit, |seats| is_one_view(seats, &all) && other(seats)).await?;
+        self.say(&format!("another view of all after {:.1} s", self.seconds(now()) - self.seconds(began)));
+        Ok(())
+    }
+
     /// Waits until all have one view.
     pub(crate) async fn whole(&mut self) -> Result<(), String> {
         let all = self.all();
