@@ -134,6 +134,9 @@ pub(crate) enum Request {
     Letters,
     /// Answer a letter: its writer's name, or first digits of its id.
     Answer { letter: String, text: String },
+    /// Sign a ticket that names these places, for the holder of this key alone or for anybody, and
+    /// serves so many days.
+    Invite { at: Vec<String>, holder: Option<String>, days: u64 },
     /// Hear everything from now on.
     Subscribe,
     /// Leave the group.

@@ -131,7 +131,7 @@ async fn dispatch(cli: Cli) -> Result<(), Failure> {
             member::run(&folder()?, &Run { keys, ..run }, printing, None).await
         }
         Command::Join(join) => chat::join(&folder()?, join, keys, json).await,
-        Command::Invite(invite) => ticket::invite(&folder()?, invite, &keys, json).await,
+        Command::Invite(invite) => ticket::invite(&folder()?, invite, json).await,
         Command::Chat(run) => chat::chat(&folder()?, Run { keys, ..run }, json).await,
         Command::Send(send) => messages::send(&folder()?, send).await,
         Command::Receive(receive) => messages::receive(&folder()?, &receive, json).await,

@@ -1,7 +1,7 @@
 //! Tickets: `folkmoot invite` makes one, and `folkmoot join` takes it.
 //!
 //! ```text
-//! member:   status of the running member + charter.cms --sign--> folkmoot-ticket:...
+//! member:   asks the running member, which signs: folkmoot-ticket:...
 //! newcomer: ticket --> charter.cms in its folder, contacts, the head that it follows (LINE-88),
 //!           the voucher that it shows
 //! ```
@@ -11,14 +11,13 @@ use crate::commands::on_roster;
 use crate::control::{Control, Request};
 use crate::exit::{Exit, Failure};
 use crate::files;
-use crate::keys::Keys;
 use crate::qr;
 use crate::rules::key;
 use crate::show::{Paint, many_of, paint, visible};
 use crate::words::{of_digest, of_head};
-use folkmoot::tools::{OsEntropy, wall_clock};
-use folkmoot::{Head, Locator, StateFolder, UnixTime};
-use folkmoot_base::{draw, whole};
+use folkmoot::tools::wall_clock;
+use folkmoot::{Locator, StateFolder};
+use folkmoot_base::whole;
 use folkmoot_transcript::{CONTACTS_MAX, Invitation, TICKET_TEXT_MAX, Ticket, TicketError};
 use serde_json::{Value, json};
 use std::io::Read;
@@ -26,21 +25,20 @@ use std::path::Path;
 
 /// From how many days on a newcomer is warned.
 const OLD_DAYS: u64 = 7;
-const DAY: u64 = 86_400;
 /// Most addresses of the member that makes a ticket, so that others have a place in it.
 const OWN_MAX: usize = 4;
 
 /// `folkmoot invite`
-pub(crate) async fn invite(folder: &Path, invite: Invite, keys: &Keys, json: bool) -> Result<(), Failure> {
+pub(crate) async fn invite(folder: &Path, invite: Invite, json: bool) -> Result<(), Failure> {
     let holder = invite.holder.as_deref().map(key).transpose()?;
-    let status = Control::connect(folder).await?.ask(&Request::Status).await?;
-    let (head, contacts) = (head_of(&status)?, contacts(invite.at, &status)?);
-    let charter = files::founded(&StateFolder::at(folder).charter_path())?;
-    let made = wall_clock();
-    let ends = UnixTime(made.0.saturating_add(invite.days.saturating_mul(DAY)));
-    let serial = draw(&mut OsEntropy::new().map_err(|error| Failure::new(Exit::Configuration, error))?);
-    let says = Invitation { charter, head, made, ends, contacts, holder, serial };
-    let ticket = Ticket::sign(says, &keys.identity(folder)?).map_err(Failure::bug)?;
+    let mut control = Control::connect(folder).await?;
+    let status = control.ask(&Request::Status).await?;
+    inside(&status)?;
+    let at = contacts(invite.at, &status)?.iter().map(Locator::to_string).collect();
+    let holder = holder.map(|holder| holder.hex());
+    let made = control.ask(&Request::Invite { at, holder, days: invite.days }).await?;
+    let ticket = made.get("ticket").and_then(Value::as_str).unwrap_or_default();
+    let ticket = Ticket::from_text(ticket).map_err(Failure::bug)?;
     let text = ticket.text();
     if let Some(file) = &invite.out {
         std::fs::write(file, format!("{text}\n")).map_err(|error| Failure::file(file, &error))?;
@@ -82,20 +80,17 @@ fn ticket_json(ticket: &Ticket, out: Option<&Path>) -> Value {
     })
 }
 
-/// The head of the member that runs; it must be a member.
-fn head_of(status: &Value) -> Result<Head, Failure> {
+/// Refuses whoever is no member.
+fn inside(status: &Value) -> Result<(), Failure> {
     let text =
         |value: &Value, field: &str| value.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
     let me = text(status, "me");
     let mut people = status.get("people").and_then(Value::as_array).into_iter().flatten();
-    let inside = people.any(|one| text(one, "member") == me && on_roster(&text(one, "state")));
-    if !inside {
-        return Err(Failure::new(
-            Exit::NotInGroup,
-            "only a member can invite, and this one is not in the group",
-        ));
+    if people.any(|one| text(one, "member") == me && on_roster(&text(one, "state"))) {
+        return Ok(());
     }
-    Head::from_whole(&text(status, "head")).ok_or_else(|| Failure::bug("the member gave no head"))
+    let why = "only a member can invite, and this one is not in the group";
+    Err(Failure::new(Exit::NotInGroup, why))
 }
 
 /// Where the newcomer will look: as told, or else here and at whoever is present.

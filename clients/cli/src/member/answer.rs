@@ -82,6 +82,7 @@ impl Process {
             Request::Proof { number, unsigned } => self.proof(number, unsigned).await,
             Request::Letters => Ok(self.letters()),
             Request::Answer { letter, text } => self.answer_letter(&letter, text).await,
+            Request::Invite { at, holder, days } => self.invite(&at, holder.as_deref(), days).await,
             Request::Mark => {
                 self.journal = Journal::default();
                 Ok(Value::Null)
@@ -261,7 +262,7 @@ impl Process {
             None => (None, Vec::new(), None),
         };
         json!({
-            "view": view.map(render::view_text), "id": view.map(|view| hex(&codec::encode(view))), "members": members, "epoch": epoch, "steady": self.picture.steady, "me": Party::from(self.moot.me()).hex(), "gone": self.tally.gone(), "settled": self.tally.settled(),
+            "view": view.map(render::view_text), "id": view.map(|view| hex(&codec::encode(view))), "members": members, "epoch": epoch, "steady": self.picture.steady, "me": Party::from(self.moot.me()).hex(), "listeners": self.events.count(), "gone": self.tally.gone(), "settled": self.tally.settled(),
             "removed": self.picture.removed, "refused": self.picture.refused, "denied": self.picture.denied,
         })
     }

@@ -15,7 +15,8 @@ pub(crate) mod find;
 mod follow;
 mod former;
 mod hook;
-pub(crate) mod journal;
+pub(crate) mod invite;
+mod journal;
 mod kept;
 mod lacks;
 mod lines;
@@ -123,7 +124,8 @@ pub(crate) async fn run(
     if !run.apply && !run.authority && printing != Printing::Json {
         tell_outsider(&moot, folder).await?;
     }
-    let robot = run.robot.map(|address| robot::start(&moot, identity, folder, address, run.robot_rate));
+    let robot =
+        run.robot.map(|address| robot::start(&moot, identity.clone(), folder, address, run.robot_rate));
     if let Some(ready) = ready {
         // Whoever waited may have given up.
         let _ = ready.send(());
@@ -133,6 +135,7 @@ pub(crate) async fn run(
     let mut process = Process {
         moot,
         session,
+        identity,
         journal: Journal::default(),
         kept: Kept::default(),
         office: office::Watch::new(run.authority),

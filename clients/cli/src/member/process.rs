@@ -17,6 +17,7 @@ use crate::printer::Printer;
 use folkmoot::tools::{Machine, OsEntropy};
 use folkmoot::{Absence, Cause, Digest, Event, Folkmoot, Party, Presence, Service, Session, ViewId};
 use folkmoot_base::Instant;
+use folkmoot_identity::Identity;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -87,6 +88,7 @@ impl Tally {
 pub(super) struct Process {
     pub(super) moot: Folkmoot,
     pub(super) session: Session,
+    pub(super) identity: Identity,
     pub(super) journal: Journal,
     pub(super) kept: Kept,
     pub(super) office: Watch,

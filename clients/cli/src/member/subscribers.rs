@@ -8,6 +8,7 @@
 
 use crate::control::{EVENTS_BEHIND_MAX, EVENTS_BYTES_MAX};
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use tokio::sync::Notify;
 
@@ -20,6 +21,8 @@ pub(super) struct Subscribers(Arc<Mutex<Vec<Weak<Subscriber>>>>);
 pub(super) struct Subscriber {
     waiting: Mutex<Waiting>,
     came: Notify,
+    /// Whoever reads has closed its side.
+    left: AtomicBool,
 }
 
 #[derive(Debug, Default)]
@@ -48,6 +51,13 @@ impl Subscribers {
         lock(&self.0).iter().any(|one| one.strong_count() > 0)
     }
 
+    /// How many are there.
+    pub(super) fn count(&self) -> usize {
+        let there =
+            |one: &Weak<Subscriber>| one.upgrade().is_some_and(|one| !one.left.load(Ordering::Relaxed));
+        lock(&self.0).iter().filter(|one| there(one)).count()
+    }
+
     pub(super) fn send(&self, line: &str) {
         let line: Arc<str> = line.into();
         lock(&self.0).retain(|one| one.upgrade().is_some_and(|one| one.put(&line)));
@@ -55,6 +65,11 @@ impl Subscribers {
 }
 
 impl Subscriber {
+    /// Counts no more as there. Some close their side and go on reading.
+    pub(super) fn leaves(&self) {
+        self.left.store(true, Ordering::Relaxed);
+    }
+
     fn put(&self, line: &Arc<str>) -> bool {
         let mut waiting = lock(&self.waiting);
         waiting.bytes = waiting.bytes.saturating_add(line.len());

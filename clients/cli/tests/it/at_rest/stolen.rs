@@ -198,6 +198,7 @@ fn id_83_a_stolen_folder_signs_opens_and_reads_nothing() {
         voter.until(&["vote", "approve", "dora"], |told| !told.is_null());
     }
     dora.why("anna", "present");
+    assert!(anna.good(&["invite"])["ticket"].is_string(), "the member that runs has the key open");
     let text = "the treasure lies under the third oak, and nobody else knows it";
     ben.good(&["send", text, "--timeout", "30"]);
     // The new shares, made after dora came, are on the disk by then or they are not: both are
