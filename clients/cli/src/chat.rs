@@ -91,7 +91,7 @@ pub(crate) async fn chat(folder: &Path, run: Run, json: bool) -> Result<(), Fail
         if apply {
             control.ask(&Request::Apply).await?;
         }
-        return talk(folder, control, apply, json, Unsent::default()).await;
+        return talk(folder, control, apply, json, (false, Unsent::default())).await;
     }
     let (trusting, notes) = (apply && run.heads.is_empty(), run.notes.clone());
     let (ready, started) = oneshot::channel();
@@ -120,7 +120,7 @@ pub(crate) async fn chat(folder: &Path, run: Run, json: bool) -> Result<(), Fail
             let unsent = unsent.load(atomic::Ordering::Relaxed);
             return Losses::unsent(unsent).report(false);
         }
-        result = talk(folder, control, apply, json, Arc::clone(&unsent)) => result,
+        result = talk(folder, control, apply, json, (true, Arc::clone(&unsent))) => result,
     };
     // Whoever cannot be reached any more is gone already.
     let _ = part(folder).await;

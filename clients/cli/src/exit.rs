@@ -1,5 +1,6 @@
 //! How a command ends: exit codes that scripts can rely on, and texts that say what to do next.
 
+use crate::show::harmless;
 use folkmoot::{Error, StateError, StoreError};
 use folkmoot_authority::AuthorityError;
 use serde::{Deserialize, Serialize};
@@ -71,7 +72,11 @@ impl Failure {
         match (self.text.as_str(), json) {
             ("", _) => {}
             (text, true) => eprintln!("{}", serde_json::json!({ "error": text, "exit": self.exit })),
-            (text, false) => eprintln!("folkmoot: {text}"),
+            // It may tell what others have said.
+            (text, false) => {
+                let lines: Vec<String> = text.split('\n').map(harmless).collect();
+                eprintln!("folkmoot: {}", lines.join("\n"));
+            }
         }
         ExitCode::from(self.exit as u8)
     }

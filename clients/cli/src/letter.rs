@@ -9,8 +9,9 @@ use crate::member::reached::names_without_address;
 use crate::member::render::{Names, event_json};
 use crate::member::stop_signal;
 use crate::messages::standard_input;
-use crate::show::{Paint, data, harmless, line, paint, short, table};
+use crate::show::{Paint, data, harmless, line, paint, said, short, table};
 use folkmoot::{Event, Folkmoot, GroupId, GroupName, Options, Standing, StateFolder};
+use folkmoot_base::unhex;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -120,7 +121,7 @@ async fn follow(moot: &mut Folkmoot, stands: &mut Option<Standing>, json: bool) 
             Event::Answer { by, text, .. } => {
                 if !json {
                     let who = paint(Paint::Cyan, &format!("{}:", party_name(&names, &by)));
-                    line(&format!("{who} {}", harmless(&String::from_utf8_lossy(&text))));
+                    line(&format!("{who} {}", said(&text)));
                 }
                 return Ok(());
             }
@@ -161,7 +162,7 @@ pub(crate) async fn list(folder: &Path, json: bool) -> Result<(), Failure> {
         vec![
             harmless(&text(one, "name")),
             short(&text(one, "letter")).to_owned(),
-            harmless(&text(one, "text")),
+            said(&unhex(&text(one, "payload")).unwrap_or_default()),
             answers.join(", "),
         ]
     };

@@ -23,7 +23,7 @@ const AGAIN: Duration = Duration::from_millis(500);
 pub(crate) async fn send(folder: &Path, send: Send) -> Result<(), Failure> {
     let payload = match (send.text, send.file) {
         (Some(text), _) => text.into_bytes(),
-        (None, Some(file)) if file.as_os_str() != "-" => read_start(&file, SEND_BYTES_MAX.saturating_add(1))?,
+        (None, Some(file)) if file.as_os_str() != "-" => of_file(&file)?,
         (None, Some(_)) => standard_input()?,
         (None, None) => without_end(standard_input()?),
     };
@@ -46,6 +46,20 @@ pub(crate) async fn send(folder: &Path, send: Send) -> Result<(), Failure> {
             Err(Failure::new(Exit::TimedOut, hint))
         }
     }
+}
+
+/// What a file holds. One that is too long is not read.
+fn of_file(file: &Path) -> Result<Vec<u8>, Failure> {
+    let about = std::fs::metadata(file).map_err(|error| Failure::file(file, &error))?;
+    if usize::try_from(about.len()).map_or(true, |bytes| bytes > SEND_BYTES_MAX) {
+        let (file, bytes) = (file.display(), about.len());
+        let hint = format!(
+            "{file} has {bytes} bytes, and send takes at most {SEND_BYTES_MAX} (4 MiB) as one message. Send it in \
+             parts (split -b 4M {file}), or by a program, which can send 16 MiB"
+        );
+        return Err(Failure::new(Exit::Usage, hint));
+    }
+    read_start(file, SEND_BYTES_MAX.saturating_add(1))
 }
 
 /// As a person means it who pipes one line: its end is none of the message.

@@ -7,7 +7,7 @@ use crate::control::{Control, Request};
 use crate::exit::{Exit, Failure};
 use crate::files::{read_small, read_start};
 use crate::member::render::view_text;
-use crate::show::{Paint, data, harmless, paint, short};
+use crate::show::{Paint, data, harmless, paint, said, short};
 use crate::verify::load;
 use folkmoot_base::{GroupId, GroupName, MemberId, hex, unhex, whole};
 use folkmoot_identity::names::told;
@@ -126,7 +126,7 @@ fn tell(
         "text": text, "payload": hex(message.text()),
     });
     data(json, &value, || {
-        let said = text.map_or_else(|| hex(message.text()), harmless);
+        let said = said(message.text());
         let who = format!("{} ({})", stamp.sender.of(&name), short(&stamp.sender.member.hex()));
         let verdict = paint(Paint::Green, &format!("valid: signed by {who}, {standing}"));
         let view = view_text(&stamp.view);

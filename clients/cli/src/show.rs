@@ -88,6 +88,24 @@ pub(crate) fn harmless(text: &str) -> String {
     text.chars().map(|c| if c.is_control() || hides(c) { '\u{fffd}' } else { c }).collect()
 }
 
+/// Whether a person can read it: no bytes of a picture, say, that happen to be UTF-8.
+fn is_text(text: &str) -> bool {
+    text.chars().all(|c| !c.is_control() || c.is_whitespace() || c == '\u{1b}')
+}
+
+/// What others have said, for people: of what is no text, only how long it is. A text of several
+/// lines has a mark before each but the first, so that nobody's words look like another's.
+pub(crate) fn said(bytes: &[u8]) -> String {
+    match std::str::from_utf8(bytes) {
+        Ok(text) if is_text(text) => text
+            .split('\n')
+            .map(|line| harmless(line.trim_end_matches('\r')))
+            .collect::<Vec<_>>()
+            .join("\n  | "),
+        _ => format!("({}, not text)", many(bytes.len(), "byte")),
+    }
+}
+
 /// As [`harmless`], for what comes from a file that anybody may have made: what cannot be seen is
 /// replaced too, since two names that differ by it look alike.
 pub(crate) fn visible(text: &str) -> String {
@@ -122,6 +140,16 @@ mod tests {
     fn what_others_say_cannot_move_the_cursor() {
         assert_eq!(harmless("a\u{1b}[2Jb\nc\u{202e}d"), "a\u{fffd}[2Jb\u{fffd}c\u{fffd}d");
         assert_eq!(harmless("grüß dich 👋"), "grüß dich 👋");
+    }
+
+    #[test]
+    fn what_is_no_text_is_shown_by_its_length() {
+        assert_eq!(said(&[0xff, 0xd8, 0xff]), "(3 bytes, not text)");
+        assert_eq!(said(b"\0"), "(1 byte, not text)");
+        assert_eq!(said(b"\x7fELF\x02\x01\x01"), "(7 bytes, not text)");
+        assert_eq!(said("one\r\nanna:\ttwo\u{1b}[2J".as_bytes()), "one\n  | anna:\u{fffd}two\u{fffd}[2J");
+        assert_eq!(said("zoë 👋".as_bytes()), "zoë 👋");
+        assert_eq!(said(b""), "");
     }
 
     #[test]

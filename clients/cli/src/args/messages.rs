@@ -8,7 +8,7 @@ use std::path::PathBuf;
 pub(crate) struct Send {
     /// The message [default: the standard input, without the end of its last line].
     pub(crate) text: Option<String>,
-    /// Sends what is in this file, byte by byte (- for the standard input): one message, of 16 MiB
+    /// Sends what is in this file, byte by byte (- for the standard input): one message, of 4 MiB
     /// at most.
     #[arg(long, value_name = "FILE", conflicts_with = "text")]
     pub(crate) file: Option<PathBuf>,

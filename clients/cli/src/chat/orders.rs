@@ -30,7 +30,7 @@ const HELP: [(&str, &str); 13] = [
     ("/help", "shows this list"),
     (
         "/quit",
-        "sends what waits, and ends; so does Ctrl-D. Ctrl-C takes back half a line; where nothing is typed it ends at once",
+        "sends what waits, and ends this talk, and the member if this terminal started it; so does Ctrl-D. Ctrl-C takes back half a line; where nothing is typed it ends at once",
     ),
 ];
 

@@ -88,6 +88,8 @@ struct Talk {
     me: String,
     number: u64,
     asks: bool,
+    /// Whether the member runs for this talk.
+    started: bool,
     json: bool,
     /// As long as its request is open.
     asking: bool,
@@ -104,13 +106,14 @@ struct Talk {
 /// How many lines wait for a key, for whoever learns first that the talk is over.
 pub(super) type Unsent = Arc<AtomicU64>;
 
-/// Talks until the end of the input, or of the member; with `asks` also until the voters say no.
+/// Talks until the end of the input, or of the member; with `asks` also until the voters say no;
+/// `started`: the member runs for this talk.
 pub(super) async fn talk(
     folder: &Path,
     mut control: Control,
     asks: bool,
     json: bool,
-    unsent: Unsent,
+    (started, unsent): (bool, Unsent),
 ) -> Result<(), Failure> {
     let mut stop = std::pin::pin!(member::stop_signal(false));
     control.ask(&Request::Subscribe).await?;
@@ -136,6 +139,7 @@ pub(super) async fn talk(
         me,
         number: 0,
         asks,
+        started,
         json,
         asking,
         quits: false,
@@ -155,7 +159,7 @@ pub(super) async fn talk(
         };
         match turn {
             Turn::Tell => talk.tell().await?,
-            Turn::Heard(None) => return talk.over(),
+            Turn::Heard(None) => return talk.stopped(),
             Turn::Heard(Some(event)) => talk.hear(&event)?,
             Turn::Sent(report) => talk.note(&report),
             Turn::Typed(Some(Typed::Lines(lines))) => talk.obey_all(lines).await?,
@@ -214,6 +218,12 @@ impl Talk {
     async fn give_up(&mut self) -> Result<(), Failure> {
         let answer = self.orders.ask(&Request::Withdraw { subject: None }).await?;
         Err(member::gave_up(answer.get("known").and_then(Value::as_bool).unwrap_or_default()))
+    }
+
+    /// The member has gone.
+    fn stopped(self) -> Result<(), Failure> {
+        self.screen.note("the member has stopped");
+        self.over()
     }
 
     /// It ends before all was said.
@@ -363,6 +373,15 @@ impl Talk {
     ) -> Result<(), Failure> {
         let count = |view: &Value, field: &str| view.get(field).and_then(Value::as_u64).unwrap_or_default();
         let mut view = self.orders.ask(&Request::View).await?;
+        // One is this talk itself.
+        let others = count(&view, "listeners").saturating_sub(1);
+        if self.started && others > 0 {
+            let others = many_of(others, "other terminal or program");
+            self.screen.note(&format!(
+                "the member ends with this terminal, which started it, and so does the talk of {others}. A member of \
+                 its own outlasts every terminal: folkmoot member"
+            ));
+        }
         let gone = count(&view, "gone");
         while count(&view, "settled") < gone {
             tokio::select! {

@@ -1,7 +1,7 @@
 //! Votes and proposals: finds by name what a person means, gives the order to the member, and
 //! reports a refusal.
 
-use super::find::{Choice, find};
+use super::find::{Choice, find, spelled};
 use super::names::stranger;
 use super::outcome::Ballot;
 use super::process::Process;
@@ -23,6 +23,25 @@ pub(super) struct Matter {
     /// "request", "renewal" or "proposal".
     pub(super) kind: &'static str,
     pub(super) subject: Digest,
+}
+
+/// What a person means by this: a name or digits, or a proposal by its short form. Whatever else
+/// is called so makes it unclear.
+fn find_matter(text: &str, mut matters: Vec<Choice<Matter>>) -> Result<Choice<Matter>, Failure> {
+    let (said, whole) = (spelled(text), matters.clone());
+    let meant = |one: &&mut Choice<Matter>| one.value.kind == "proposal" && is_short(&said, &one.name);
+    matters.iter_mut().filter(meant).for_each(|one| text.clone_into(&mut one.name));
+    let mut found = find(text, matters, "no open request or proposal is called")?;
+    if let Some(one) = whole.into_iter().find(|one| one.id == found.id) {
+        found.name = one.name;
+    }
+    Ok(found)
+}
+
+/// Whether these words stand for the proposal: all but its end, or the field that it changes.
+fn is_short(said: &str, proposal: &str) -> bool {
+    let field = proposal.strip_prefix("set ").and_then(|rest| rest.split_once(" = ")).map(|(field, _)| field);
+    field == Some(said) || ENDS.iter().any(|end| proposal.strip_suffix(end) == Some(said))
 }
 
 impl Process {
@@ -50,12 +69,7 @@ impl Process {
 
     /// What somebody means by this, of what is open.
     pub(super) async fn matter(&self, text: &str) -> Result<Choice<Matter>, Failure> {
-        let mut matters = self.matters().await?;
-        let begins = |name: &str| ENDS.iter().any(|end| name.strip_suffix(end) == Some(text));
-        if let Some(change) = matters.iter_mut().find(|one| begins(&one.name)) {
-            text.clone_into(&mut change.name);
-        }
-        find(text, matters, "no open request or proposal is called")
+        find_matter(text, self.matters().await?)
     }
 
     async fn matters(&self) -> Result<Vec<Choice<Matter>>, Failure> {
@@ -151,4 +165,46 @@ pub(super) fn on_roster(person: &Person) -> bool {
         )
     };
     !matches!(&person.presence, Presence::Absent(why) if outside(why))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn open(kind: &'static str, name: &str, byte: u8) -> Choice<Matter> {
+        let subject = [byte; 32];
+        Choice { kind: kind.into(), name: name.into(), id: hex(&subject), value: Matter { kind, subject } }
+    }
+
+    #[test]
+    fn a_proposal_is_meant_by_the_field_that_it_changes_however_its_letters_are_spelled() {
+        let all = [
+            open("proposal", "set letters = true in the charter", 1),
+            open("proposal", "set threshold = 2 in the charter", 2),
+            open("proposal", "set threshold = 3 in the charter", 3),
+            open("proposal", "set roles.zo\u{eb} = none in the charter", 4),
+            open("proposal", "release zo\u{eb}, who asks to leave for good", 5),
+            open("proposal", "expel dora", 6),
+        ];
+        let look = |text: &str| find_matter(text, all.to_vec()).map(|found| found.name);
+        for (text, at) in [
+            ("letters", 0),
+            ("set letters = true", 0),
+            ("set threshold = 3", 2),
+            ("roles.zoe\u{308}", 3),
+            ("set roles.zoe\u{308} = none", 3),
+            ("release zoe\u{308}", 4),
+        ] {
+            assert_eq!(look(text).as_ref(), Ok(&all[at].name), "{text}");
+        }
+        assert_eq!(look("threshold").unwrap_err().exit, Exit::Usage, "two change it");
+        assert_eq!(look("dora").unwrap_err().exit, Exit::No, "nobody expels by a name alone");
+        // Whoever is called like a field gets no vote that was meant for the proposal.
+        let called = [open("request", "letters", 7), all[0].clone()];
+        assert_eq!(find_matter("letters", called.to_vec()).unwrap_err().exit, Exit::Usage);
+        assert_eq!(
+            find_matter("letters", vec![called[0].clone()]).map(|found| found.kind),
+            Ok("request".into())
+        );
+    }
 }

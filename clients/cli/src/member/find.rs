@@ -3,6 +3,7 @@
 use crate::exit::{Exit, Failure};
 use crate::show::{harmless, short};
 use folkmoot_identity::names::{is_marked, look_alike, made, unmarked};
+use unicode_normalization::UnicodeNormalization as _;
 
 /// Digits of an id that may stand for it.
 const DIGITS_MIN: usize = 4;
@@ -45,7 +46,7 @@ impl<T> Choice<T> {
 pub(crate) fn find<T>(text: &str, choices: Vec<Choice<T>>, nothing: &str) -> Result<Choice<T>, Failure> {
     let digits = text.to_ascii_lowercase();
     // Keyboards and systems spell ë in two ways; names have one form.
-    let spelled = made(text).unwrap_or_else(|_| text.to_owned());
+    let spelled = spelled(text);
     let open = list(choices.iter());
     let (mut meant, others): (Vec<_>, Vec<_>) = choices
         .into_iter()
@@ -72,6 +73,11 @@ pub(crate) fn find<T>(text: &str, choices: Vec<Choice<T>>, nothing: &str) -> Res
         let open = if open.is_empty() { String::new() } else { format!(". Known here: {open}") };
         Failure::new(Exit::No, format!("{nothing} {text:?}{open}"))
     })
+}
+
+/// A word in the form that names have; of what can be no name, in the one that accents have.
+pub(crate) fn spelled(text: &str) -> String {
+    made(text).unwrap_or_else(|_| text.nfc().collect())
 }
 
 fn list<'a, T: 'a>(choices: impl Iterator<Item = &'a Choice<T>>) -> String {
@@ -115,6 +121,8 @@ mod tests {
     #[test]
     fn a_name_is_found_however_its_letters_are_spelled() {
         let open = [choice("request", "zo\u{eb}", "a1"), choice("expulsion", "expel zo\u{eb}", "b2")];
+        let role = choice("change", "set roles.zo\u{eb} = none in the charter", "c3");
+        assert_eq!(look("set roles.zoe\u{308} = none in the charter", &[role]), Ok("change"));
         for typed in ["zo\u{eb}", "zoe\u{308}"] {
             assert_eq!(look(typed, &open), Ok("request"));
             assert_eq!(look(&format!("expel {typed}"), &open), Ok("expulsion"));

@@ -3,6 +3,7 @@
 
 use super::find::Choice;
 use super::names::{self, Names};
+use bytes::Bytes;
 use folkmoot::{Digest, LetterEvent};
 use folkmoot_base::hex;
 use serde_json::{Value, json};
@@ -17,9 +18,9 @@ struct Letter {
     id: Digest,
     writer: String,
     name: String,
-    text: String,
+    text: Bytes,
     /// By whom, with what.
-    answers: Vec<(String, String)>,
+    answers: Vec<(String, Bytes)>,
 }
 
 /// Newest last.
@@ -35,25 +36,25 @@ impl Letters {
                     self.0.pop_front();
                 }
                 let label = names::stranger(names, writer, name);
-                let (writer, text) = (writer.hex(), String::from_utf8_lossy(text).into_owned());
+                let (writer, text) = (writer.hex(), text.clone());
                 self.0.push_back(Letter { id: *letter, writer, name: label, text, answers: Vec::new() });
             }
             LetterEvent::Answered { letter, by, text, .. } => {
                 let has_room = |known: &&mut Letter| known.id == *letter && known.answers.len() < ANSWERS_MAX;
                 if let Some(known) = self.0.iter_mut().find(has_room) {
-                    known
-                        .answers
-                        .push((names::party_name(names, by), String::from_utf8_lossy(text).into_owned()));
+                    known.answers.push((names::party_name(names, by), text.clone()));
                 }
             }
         }
     }
 
     pub(super) fn json(&self) -> Value {
-        let answer = |(by, text): &(String, String)| json!({ "by": by, "text": text });
+        let words = |text: &Bytes| std::str::from_utf8(text).ok().map(str::to_owned);
+        let answer = |(by, text): &(String, Bytes)| json!({ "by": by, "text": words(text) });
         let letter = |letter: &Letter| {
             json!({
-                "letter": hex(&letter.id), "writer": letter.writer, "name": letter.name, "text": letter.text,
+                "letter": hex(&letter.id), "writer": letter.writer, "name": letter.name, "text": words(&letter.text),
+                "payload": hex(&letter.text),
                 "answers": letter.answers.iter().map(answer).collect::<Vec<_>>(),
             })
         };

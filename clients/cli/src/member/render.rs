@@ -83,18 +83,18 @@ fn letter_json(event: &Event, names: &Names) -> Value {
     match event {
         Event::Letter(LetterEvent::Came { group, letter, writer, name, text }) => json!({
             "event": "letter", "group": group.hex(), "letter": hex(letter), "writer": writer.hex(), "name": stranger(names, writer, name),
-            "text": String::from_utf8_lossy(text),
+            "text": std::str::from_utf8(text).ok(), "payload": hex(text),
         }),
         Event::Letter(LetterEvent::Answered { group, letter, by, text }) => json!({
             "event": "answered", "group": group.hex(), "letter": hex(letter), "by": by.hex(), "name": party_name(names, by),
-            "text": String::from_utf8_lossy(text),
+            "text": std::str::from_utf8(text).ok(), "payload": hex(text),
         }),
         Event::LetterStands { letter, standing } => json!({
             "event": "letter-stands", "letter": hex(letter), "standing": standing.map_or("begun", standing_word),
         }),
         Event::Answer { letter, by, text } => json!({
             "event": "answer", "letter": hex(letter), "by": by.hex(), "name": party_name(names, by),
-            "text": String::from_utf8_lossy(text),
+            "text": std::str::from_utf8(text).ok(), "payload": hex(text),
         }),
         _ => Value::Null,
     }
@@ -124,11 +124,11 @@ pub(crate) fn event_text(event: &Value) -> Option<String> {
             let (who, id) = (text("name"), text("letter"));
             let said = paint(Paint::Cyan, &format!("{who} (not a member, {}) writes:", short(&id)));
             let how = paint(Paint::Dim, &format!("(to answer: /answer {} TEXT)", word(&who, &id)));
-            Some(format!("{said} {}  {how}", text("text")))
+            Some(format!("{said} {}  {how}", told::words(event)))
         }
         "answered" => {
             let said = format!("{} answers letter {}:", text("name"), short(&text("letter")));
-            Some(format!("{} {}", paint(Paint::Cyan, &said), text("text")))
+            Some(format!("{} {}", paint(Paint::Cyan, &said), told::words(event)))
         }
         "view" => news(told::view_text(event)),
         "key-pending" => news("agreeing on a new key; what you send waits for it".into()),

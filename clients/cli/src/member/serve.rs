@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
-use tokio::io::BufReader;
+use tokio::io::{AsyncReadExt as _, BufReader};
 use tokio::net::unix::OwnedWriteHalf;
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::{Semaphore, mpsc, oneshot};
@@ -66,7 +66,16 @@ async fn converse(stream: UnixStream, requests: Requests, events: Subscribers) -
             Ok(Request::Subscribe) => {
                 let heard = events.subscribe();
                 write_line(&mut writer, &Answer::Ok { ok: Value::Null }).await?;
-                return stream_events(&heard, &mut writer).await;
+                let closes = async {
+                    let mut byte = [0_u8; 64];
+                    while reader.read(&mut byte).await.is_ok_and(|count| count > 0) {}
+                    heard.leaves();
+                    std::future::pending().await
+                };
+                return tokio::select! {
+                    streamed = stream_events(&heard, &mut writer) => streamed,
+                    closed = closes => closed,
+                };
             }
             Ok(request) => write_line(&mut writer, &ask(&requests, request).await).await?,
             Err(_) => {

@@ -1,8 +1,8 @@
 //! Parts of what is told about messages and views.
 
-use crate::show::{Paint, harmless, paint};
+use crate::show::{Paint, harmless, paint, said};
 use folkmoot::{Origin, Party};
-use folkmoot_base::hex;
+use folkmoot_base::{hex, unhex};
 use serde_json::Value;
 
 /// What names a message at every member: its sender, the key that sealed it, and its number among
@@ -11,10 +11,9 @@ pub(super) fn message_id(sender: &Party, origin: &Origin) -> String {
     format!("{}.{}.{}", sender.hex(), hex(&origin.epoch), origin.number)
 }
 
-/// What somebody said: a message of several lines has a mark before each but the first, so that
-/// nobody's words look like another's.
-fn said(text: &str) -> String {
-    text.split('\n').map(|line| harmless(line.trim_end_matches('\r'))).collect::<Vec<_>>().join("\n  | ")
+/// What somebody said, for people.
+pub(super) fn words(event: &Value) -> String {
+    said(&unhex(&text(event, "payload")).unwrap_or_default())
 }
 
 /// Who is no longer in the view: whoever left, and whoever fell silent, are told apart.
@@ -41,11 +40,10 @@ fn text(event: &Value, field: &str) -> String {
 
 /// A message, for people.
 pub(super) fn message_text(event: &Value) -> String {
-    let said = event.get("text").and_then(Value::as_str).map_or_else(|| text(event, "payload"), said);
     let signed = event.get("signed").and_then(Value::as_bool).unwrap_or_default();
     let number = event.get("number").and_then(Value::as_u64).unwrap_or_default();
     let how = if signed { format!(" (signed, {number})") } else { String::new() };
-    format!("{} {said}", paint(Paint::Cyan, &format!("{}{how}:", text(event, "name"))))
+    format!("{} {}", paint(Paint::Cyan, &format!("{}{how}:", text(event, "name"))), words(event))
 }
 
 /// A view, for people.
@@ -111,7 +109,7 @@ mod tests {
 
     #[test]
     fn a_message_of_several_lines_cannot_look_like_others() {
-        let told = message_text(&json!({ "name": "ben", "text": "one\nanna: two\u{1b}[2J" }));
+        let told = message_text(&json!({ "name": "ben", "payload": hex(b"one\nanna: two\x1b[2J") }));
         assert_eq!(told, "ben: one\n  | anna: two\u{fffd}[2J");
     }
 }

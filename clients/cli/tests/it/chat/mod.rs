@@ -1,6 +1,7 @@
 //! What is typed is sent and obeyed, and what the others do is shown meanwhile; who has nothing to
 //! type is told the outcome.
 
+mod plain;
 mod sends;
 mod terminal;
 mod whole;
