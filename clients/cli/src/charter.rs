@@ -4,7 +4,7 @@ use crate::args::Charter as Command;
 use crate::authority::seat::central;
 use crate::endorsement;
 use crate::exit::{Exit, Failure};
-use crate::files::{certificate, given_or_kept, open, read_small, stands_not, unsigned};
+use crate::files::{certificate, given_or_kept, open, own, read_small, stands_not, unsigned};
 use crate::keys::Keys;
 use crate::member::times;
 use crate::rules::policies;
@@ -13,11 +13,12 @@ use crate::show::{Paint, data, many_of, paint, short, table, visible};
 use crate::terminal;
 use crate::words::of_digest;
 use folkmoot::tools::OsEntropy;
-use folkmoot::{GroupName, MemberId, StateFolder};
+use folkmoot::{GroupName, MemberId};
 use folkmoot_base::whole;
 use folkmoot_identity::names::told;
 use folkmoot_identity::{
-    Algorithms, Charter, CharterDraft, Contact, Founder, KeyAlgorithm, Minority, Policy, SignedCharter,
+    Algorithms, Charter, CharterDraft, Contact, Founder, IdentityCertificate, KeyAlgorithm, Minority, Policy,
+    SignedCharter,
 };
 use folkmoot_transcript::State;
 use serde_json::{Value, json};
@@ -264,9 +265,9 @@ fn sign(
     json: bool,
 ) -> Result<(), Failure> {
     let out = out.unwrap_or_else(|| file.with_extension("cms"));
-    StateFolder::at(folder).read_key()?;
+    let me = own(folder)?;
     let (charter, earlier) = text_or_signed(file)?;
-    is_founder(folder, &charter)?;
+    is_founder(&me, &charter)?;
     // Founders may each sign the text: what others have signed into the same file stays.
     let others = out.exists().then(|| open(&out)).transpose()?;
     if others.as_ref().is_some_and(|others| *others.charter() != charter) {
@@ -280,10 +281,14 @@ fn sign(
         }
     }
     let text = std::str::from_utf8(charter.bytes()).map_err(Failure::bug)?;
-    let signed = SignedCharter::sign(text, &[&keys.identity(folder)?]);
+    let me = keys.identity(folder)?;
+    let signed = match earlier {
+        Some(mut signed) => signed.add_signature(&me).map(|()| signed),
+        None => SignedCharter::sign(text, &[&me]),
+    };
     let mut signed = signed.map_err(|error| stands_not(file, &error))?;
-    for (from, more) in [(file, earlier), (&out, others)] {
-        more.map_or(Ok(()), |more| signed.merge(&more)).map_err(|error| stands_not(from, &error))?;
+    if let Some(others) = others {
+        signed.merge(&others).map_err(|error| stands_not(&out, &error))?;
     }
     keep(&signed, &out, json)
 }
@@ -342,8 +347,7 @@ fn text_or_signed(file: &Path) -> Result<(Charter, Option<SignedCharter>), Failu
 }
 
 /// Refuses whoever the charter does not name as a founder, before anything is asked.
-fn is_founder(folder: &Path, charter: &Charter) -> Result<(), Failure> {
-    let me = certificate(&StateFolder::at(folder).certificate_path())?;
+fn is_founder(me: &IdentityCertificate, charter: &Charter) -> Result<(), Failure> {
     if charter.founder(&me.member()).is_some() {
         return Ok(());
     }

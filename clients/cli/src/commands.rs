@@ -226,7 +226,7 @@ pub(crate) async fn status(folder: &Path, json: bool) -> Result<(), Failure> {
         let below = below.map_or_else(String::new, |below| format!("\n{}", paint(Paint::Red, below)));
         let authority = authority_line(&status);
         let names: String = without_address(&status).iter().map(|one| format!("\n{one}")).collect();
-        let refusals: String = refusals.map(|one| format!("\n{}", text(one, "why"))).collect();
+        let refusals: String = refusals.map(|one| format!("\n{}", harmless(text(one, "why")))).collect();
         let about = format!("{about}\n{}", line_about(&status));
         let lines = times::lines(&status);
         let times: String = lines.iter().map(|one| format!("\n{}", paint(Paint::Red, one))).collect();
@@ -286,7 +286,8 @@ fn line_about(status: &Value) -> String {
     }
     text.push_str(&words);
     for one in list("late") {
-        text.push_str(&format!("\n{} is late: {}", self::text(one, "name"), self::text(one, "why")));
+        let [name, why] = ["name", "why"].map(|field| harmless(self::text(one, field)));
+        text.push_str(&format!("\n{name} is late: {why}"));
     }
     for fork in list("forks") {
         let names = fork.get("names").and_then(Value::as_array).into_iter().flatten();
@@ -355,7 +356,7 @@ fn people(status: &Value, keep: impl Fn(&str) -> bool) -> String {
         .filter(|person| keep(text(person, "state")))
         .map(|person| {
             let cells = [harmless(text(person, "name")), short(text(person, "member")).to_owned()];
-            cells.into_iter().chain(["state", "why"].map(|field| text(person, field).to_owned())).collect()
+            cells.into_iter().chain(["state", "why"].map(|field| harmless(text(person, field)))).collect()
         })
         .collect();
     table(&["NAME", "ID", "STATE", "WHY"], &rows)
@@ -379,7 +380,8 @@ pub(crate) async fn why(folder: &Path, who: &str, json: bool) -> Result<(), Fail
         Err(failure) if failure.exit == Exit::No => &unknown,
         found => found?,
     };
-    let (name, state, reason) = (harmless(text(person, "name")), text(person, "state"), text(person, "why"));
+    let (name, state) = (harmless(text(person, "name")), text(person, "state"));
+    let reason = harmless(text(person, "why"));
     data(json, person, || match short(text(person, "member")) {
         "" => format!("{name} is {state}: {reason}"),
         id => format!("{name} ({id}) is {state}: {reason}"),
@@ -412,6 +414,16 @@ mod tests {
         assert!(given_up(&json!({ "unsent": 3 })).starts_with("\n3 datagrams not sent"));
         let both = given_up(&json!({ "given_up": 2, "untold": 1 }));
         assert!(both.contains("\n1 unreliable message not shown since the start"), "{both}");
+    }
+
+    #[test]
+    fn what_others_are_called_and_say_of_themselves_steers_no_terminal() {
+        let raw = "\u{1b}]0;x\u{7}";
+        let one = json!({ "name": raw, "state": "silent", "why": raw, "member": "ab" });
+        let status = json!({ "people": [one], "late": [one], "forks": [{ "names": [raw] }] });
+        for told in [people(&status, |_| true), line_about(&status)] {
+            assert!(told.contains("]0;x") && !told.contains('\u{7}'), "{told:?}");
+        }
     }
 
     #[test]

@@ -3,9 +3,9 @@
 use crate::exit::{Exit, Failure};
 use crate::show::visible;
 use crate::values::is_ours;
-use folkmoot::{Locator, MemberId, StateFolder};
+use folkmoot::{Locator, MemberId, StateError, StateFolder};
 use folkmoot_base::{Secret, whole};
-use folkmoot_identity::{Charter, IdentityCertificate, SignedCharter};
+use folkmoot_identity::{CertificateError, Charter, IdentityCertificate, SignedCharter};
 use folkmoot_transcript::FILE_LABEL;
 use std::fs::File;
 use std::io::Read;
@@ -114,9 +114,19 @@ pub(crate) fn adopt(folder: &Path, file: &Path) -> Result<(), Failure> {
 
 /// Whose folder it is.
 pub(crate) fn me(folder: &Path) -> Result<MemberId, Failure> {
+    own(folder).map(|certificate| certificate.member())
+}
+
+/// The certificate of the folder itself, which needs no passphrase.
+pub(crate) fn own(folder: &Path) -> Result<IdentityCertificate, Failure> {
     let folder = StateFolder::at(folder);
     folder.read_key()?;
-    Ok(certificate(&folder.certificate_path())?.member())
+    let pem = folder.read_certificate()?;
+    let malformed = |error: CertificateError| StateError::LocalMalformed {
+        path: folder.certificate_path(),
+        detail: error.to_string(),
+    };
+    IdentityCertificate::from_pem(&String::from_utf8_lossy(&pem)).map_err(|error| malformed(error).into())
 }
 
 pub(crate) fn certificate(file: &Path) -> Result<IdentityCertificate, Failure> {
