@@ -251,7 +251,8 @@ fn minority(charter: &Charter) -> String {
     };
     let admits = if charter.minority_may_admit() { "admits if it has the votes" } else { "admits nobody" };
     format!(
-        "If the group splits, a side with fewer than half of the voters {may}, and {admits} (minority = \"{}\")",
+        "If the group splits, a side with fewer than half of the voters, or with half but without the first founder, \
+         {may}, and {admits} (minority = \"{}\")",
         charter.minority().word()
     )
 }

@@ -1,7 +1,7 @@
 //! Large groups of which many are away: those who are there are to find each other all the same.
 //!
 //! ```text
-//! drawn, lowest  40 meet --> all stop --> a month passes --> 20 start, with what their disks know
+//! drawn, lowest  40 meet, 11 minutes pass --> all stop --> a month passes --> 20 start, with what their disks know
 //! cut            40 meet --> all, or halves, cannot hear each other for eleven minutes --> they can
 //! newcomers      3 meet --> 60 are admitted, and go --> each starts once more, and goes
 //! ```
@@ -30,6 +30,8 @@ const FOUNDERS: Player = 3;
 const NEWCOMERS: Player = 60;
 /// How long a group has to meet for the first time, in microseconds.
 const MEET: u64 = 60_000_000;
+/// By then a decision holds whoever was admitted: the votes themselves run out in three days.
+const HELD: u64 = 660_000_000;
 /// How long all computers are off: a month, in seconds.
 const OFF_SECONDS: u64 = 30 * 86_400;
 /// How long a cut lasts.
@@ -132,6 +134,7 @@ impl Run {
     }
 
     fn after_a_month(&mut self, there: &BTreeSet<Player>) -> Result<u64, String> {
+        self.until(self.world.now + HELD);
         (0..GROUP).for_each(|player| self.world.crash(player, 0));
         self.world.sleep(OFF_SECONDS);
         there.iter().for_each(|player| self.world.boot(*player, Role::Returner, Disk::Synced));
