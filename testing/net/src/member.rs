@@ -6,7 +6,7 @@ use crate::parcel;
 use crate::taps::{Above, Below, Watch};
 use crate::words::{Order, Start};
 use folkmoot::tools::{Command, Handle, OpenOptions, Sending, Timing, prepare};
-use folkmoot::{Bytes, GroupId, Locator, MemberId, NodeId};
+use folkmoot::{Bytes, Event, GroupId, Locator, MemberId, NodeId};
 use folkmoot_base::unhex;
 use folkmoot_node::Phase;
 use folkmoot_sim::payload::SERVICES;
@@ -48,6 +48,9 @@ pub(crate) async fn member(start: Start) -> Result<(), String> {
     let opened = prepared.start(|node, all| watch.observe(node, all.host, life)).map_err(in_words)?;
     let (group, mut running) = (opened.group, opened.running);
     running.handle.command(Command::Join { group }).await.map_err(in_words)?;
+    if start.applies {
+        running.handle.command(Command::Apply).await.map_err(in_words)?;
+    }
     let (tell, orders) = mpsc::unbounded_channel();
     let sender = Sender { life, number: 0, group, hand: running.handle.clone(), watch };
     let work = tokio::spawn(sender.work(orders));
@@ -55,8 +58,13 @@ pub(crate) async fn member(start: Start) -> Result<(), String> {
     loop {
         tokio::select! {
             event = running.next() => {
-                if event.map_err(in_words)?.is_none() {
-                    return Err("the member stopped by itself".into());
+                match event.map_err(in_words)?.ok_or("the member stopped by itself")? {
+                    // One vote admits.
+                    Event::Request(asked) if start.player == 0 => {
+                        let vote = Command::Vote { subject: asked.subject, approve: true };
+                        running.handle.command(vote).await.map_err(in_words)?;
+                    }
+                    _ => {}
                 }
             }
             line = lines.next_line() => {

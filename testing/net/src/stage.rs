@@ -8,7 +8,7 @@ use crate::wires::{Port, Wires};
 use crate::words::{Order, Start, now};
 use folkmoot::tools::{OsEntropy, wall_clock};
 use folkmoot::{GroupName, StateFolder, UnixTime};
-use folkmoot_identity::{CharterDraft, Founder, Identity, SignedCharter};
+use folkmoot_identity::{CharterDraft, FOUNDERS_MAX, Founder, Identity, SignedCharter};
 use folkmoot_sim::record::{Entry, Player, Record, Standing, What};
 use folkmoot_sim::standings::at_rest;
 use std::collections::BTreeSet;
@@ -130,7 +130,9 @@ impl Stage {
             let state = self.folder.join(format!("n{member}"));
             let listen = SocketAddr::new(listen, PORT);
             let people = self.people.clone();
-            let start = Start { player: 0, life: 0, state, log: PathBuf::new(), listen, seeds, people };
+            let applies = with_seeds && *member >= FOUNDERS_MAX;
+            let start =
+                Start { player: 0, life: 0, state, log: PathBuf::new(), listen, seeds, applies, people };
             let enter = self.wires.enter(*member);
             self.seats.get_mut(*member).ok_or("no such member")?.start(&enter, start)?;
         }
@@ -344,17 +346,19 @@ fn is_one_view(seats: &[Seat], group: &[usize]) -> bool {
     first.members == members && views.all(|view| view.is_some_and(|view| view.id == first.id))
 }
 
-/// Folders for so many founders of one group, and their ids.
+/// Folders for so many members of one group, and their ids. Those that are too many for a charter
+/// ask for admission when they start.
 fn found(folder: &Path, size: usize) -> Result<Vec<String>, String> {
     let now = wall_clock();
     let term = (UnixTime(now.0.saturating_sub(3_600)), UnixTime(now.0.saturating_add(DAY_SECONDS)));
     let mut entropy = OsEntropy::new().map_err(in_words)?;
     let one = |number| Identity::new(&format!("n{number}"), &mut entropy, term.0, term.1).map_err(in_words);
     let people = (0..size).map(one).collect::<Result<Vec<_>, String>>()?;
-    let founders = people.iter().map(|one| Founder::from(one.certificate())).collect();
+    let founding = people.iter().take(FOUNDERS_MAX);
+    let founders = founding.clone().map(|one| Founder::from(one.certificate())).collect();
     let name = GroupName::new("moot").map_err(in_words)?;
     let draft = CharterDraft::new(name, 1, founders, &mut entropy);
-    let signers: Vec<&Identity> = people.iter().collect();
+    let signers: Vec<&Identity> = founding.collect();
     let charter = SignedCharter::sign(&draft.to_toml(), &signers).map_err(in_words)?;
     for one in &people {
         let folder = StateFolder::open(&folder.join(one.name())).map_err(in_words)?;

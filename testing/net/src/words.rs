@@ -16,6 +16,8 @@ pub(crate) struct Start {
     pub(crate) log: PathBuf,
     pub(crate) listen: SocketAddr,
     pub(crate) seeds: Vec<String>,
+    /// Whether it asks for admission.
+    pub(crate) applies: bool,
     /// The members' ids in hexadecimal, in the order of the players.
     pub(crate) people: Vec<String>,
 }
