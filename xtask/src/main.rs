@@ -3,6 +3,7 @@
 //! `fuzz` runs the fuzz targets, `picture` draws the demo for the README.
 
 mod fuzz;
+mod outside;
 mod picture;
 mod plan;
 mod record;

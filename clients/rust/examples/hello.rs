@@ -1,5 +1,5 @@
 //! Say hello to a group, then print who comes, who goes and what is said: `cargo run --example
-//! hello -- STATE`
+//! hello -- STATE`. The folder STATE holds an identity and the signed charter, `charter.cms`.
 use folkmoot::{Event, Folkmoot, Service};
 
 #[tokio::main]
@@ -9,10 +9,15 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let session = moot.join().await?;
     session.send(Service::Agreed, "hello").await?;
     while let Some(event) = moot.next().await? {
+        let names = moot.names().await?;
         match event {
-            Event::View { members, epoch, .. } => println!("{} members share key {epoch}", members.len()),
+            Event::View { members, epoch, .. } => {
+                let who: Vec<_> = members.iter().map(|one| one.of(&names.name(&one.member))).collect();
+                println!("{} share key {epoch}", who.join(", "));
+            }
             Event::Message { sender, payload, .. } => {
-                println!("{sender}: {}", String::from_utf8_lossy(&payload))
+                let who = sender.of(&names.name(&sender.member));
+                println!("{who}: {}", String::from_utf8_lossy(&payload));
             }
             _ => {}
         }

@@ -6,11 +6,33 @@
 //!                                 └─ join().await ──> Session         many senders: clone it
 //!                                                       send, try_send, queue; signed()
 //! ```
-//! The folder holds an identity (`folkmoot identity new NAME`) and a signed charter; see the
-//! README. The member runs as a task of the current tokio runtime and stops when [`Folkmoot`] and
-//! all its [`Session`]s are gone. Messages cost least if the runtime
-//! has one thread (`#[tokio::main(flavor = "current_thread")]`). If your program takes long for an
-//! event, use several threads: then the member answers the others while your program works.
+//! The folder holds an identity (`folkmoot identity new NAME`) and the signed charter, as a file
+//! `charter.cms` in it; see the README. If the identity is under a passphrase, open the folder with
+//! [`Options::passphrase`].
+//!
+//! The member runs as a task of the current tokio runtime and stops when [`Folkmoot`] and all its
+//! [`Session`]s are gone. Messages cost least if the runtime has one thread
+//! (`#[tokio::main(flavor = "current_thread")]`). If your program takes long for an event, use
+//! several threads: then the member answers the others while your program works.
+//!
+//! # Events in order
+//!
+//! - Joining: [`Event::View`] once the member has a view and its key, then the messages of that
+//!   view. A stranger that calls [`Folkmoot::apply`] hears [`Event::Refused`] while votes are
+//!   missing, then [`Event::Admitted`], or [`Event::Denied`].
+//! - A change of view: [`Event::KeyPending`] says that sends are held. After
+//!   [`Event::Transitional`], the promises of the view hold only among those who go on together.
+//!   The next [`Event::View`] comes before any message of the new view.
+//! - An end: [`Event::Removed`], if the member left or was removed. [`Folkmoot::next`] then still
+//!   gives events of other groups; it gives `None` once the member has stopped as told.
+//!
+//! # What a send that returned `Ok` promises
+//!
+//! The message is sealed for the view of that moment, and on its way: nobody else need hold it yet.
+//! At an unreliable level it may be lost. At any other, a member that stays up gets its own message
+//! back as [`Event::Message`], or [`Event::SendFailed`] if it was not sent. Only a safe message
+//! that comes back before [`Event::Transitional`] is known to be held by all members of the view.
+//! GUARANTEES.md has the levels. [`Session::queue`] promises less: its message is sealed later.
 //!
 //! ```no_run
 //! use folkmoot::{Event, Folkmoot, Service};
@@ -20,7 +42,8 @@
 //! session.send(Service::Agreed, "good morning").await?; // waits for a key
 //! while let Some(event) = moot.next().await? {
 //!     if let Event::Message { sender, payload, .. } = event {
-//!         println!("{sender}: {}", String::from_utf8_lossy(&payload));
+//!         let who = sender.of(&moot.names().await?.name(&sender.member)); // anna, or anna:2
+//!         println!("{who}: {}", String::from_utf8_lossy(&payload));
 //!     }
 //! }
 //! # Ok(())
@@ -40,17 +63,34 @@ pub use folkmoot_attach::{
     Absence, AuthorityReach, GroupStatus, Lacking, MemberStatus, Person, Presence, Stalled,
 };
 pub use folkmoot_base::{
-    Cause, Digest, GroupId, GroupName, Head, HostName, Locator, MemberId, NodeId, Party, Service, UnixTime,
-    ViewId,
+    Cause, Cipher, ConfigurationId, DecodeError, Digest, GroupId, GroupName, Head, Host, HostName,
+    HostNameError, Instant, Locator, LocatorError, MemberId, ModuleName, NameError, NodeId, Party, Secret,
+    Service, SignatureBytes, UnixTime, ViewId,
 };
-
 pub use folkmoot_runtime::{
-    Ahead, AuthorityStatus, Awaits, CarryError, Carrying, Closed, Counting, DealerState, Event, Exchange,
-    KnownHead, LetterEvent, LettersError, Named, Origin, Outcome, Passphrase, Path, Petition, Proposal,
-    Refusal, RuntimeError as Error, SealedKeyError, SendError, ShareStatus, ShareWay, Skipped, Standing,
-    Stands, StateError, StateFolder, StoreError, Theirs, Times, Told, Twice, Versions, Voucher,
+    Ahead, AuthorityStatus, Awaits, CarryError, Carrying, Closed, Command, Counting, DealerState, Event,
+    Exchange, KnownHead, LetterEvent, LettersError, Named, Origin, Outcome, Passphrase, Path, Petition,
+    Proposal, Refusal, RuntimeError as Error, SealedKeyError, SendError, ShareStatus, ShareWay, Skipped,
+    Standing, Stands, StateError, StateFolder, StoreError, Theirs, Times, Told, Twice, Versions, Voucher,
 };
 pub use folkmoot_transport::{Faults, MULTICAST_PORT};
+
+/// The crates below this one, whole: every type that a signature here names, and whatever that
+/// names in turn, can be named from here. A program seldom needs more than what is exported above;
+/// it needs [`identity`](folkmoot_identity) to make folders by itself.
+pub mod parts {
+    pub use folkmoot_admission as admission;
+    pub use folkmoot_attach as attach;
+    pub use folkmoot_base as base;
+    pub use folkmoot_identity as identity;
+    pub use folkmoot_member as member;
+    pub use folkmoot_pubsub as pubsub;
+    pub use folkmoot_runtime as runtime;
+    pub use folkmoot_signing as signing;
+    pub use folkmoot_system as system;
+    pub use folkmoot_transcript as transcript;
+    pub use folkmoot_transport as transport;
+}
 
 /// What only the project's own tools use: the machine itself, and switches for demonstrations.
 #[doc(hidden)]

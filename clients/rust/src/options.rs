@@ -83,6 +83,14 @@ impl Options {
     }
 
     /// Opens the folder's key with this passphrase.
+    ///
+    /// ```
+    /// use folkmoot::{Options, Passphrase, Secret};
+    /// let typed = Secret::new(b"correct horse battery".to_vec());
+    /// let options = Options::new("state/anna").passphrase(Passphrase::new(typed)?);
+    /// # assert!(options.passphrase.is_some());
+    /// # Ok::<(), folkmoot::SealedKeyError>(())
+    /// ```
     #[must_use]
     pub fn passphrase(mut self, passphrase: Passphrase) -> Self {
         self.passphrase = Some(passphrase);

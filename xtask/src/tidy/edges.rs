@@ -75,10 +75,14 @@ const MAY: &[(&str, &[&str])] = &[
         "folkmoot",
         &[
             "folkmoot-base",
+            "folkmoot-admission",
             "folkmoot-attach",
+            "folkmoot-identity",
             "folkmoot-lcm",
+            "folkmoot-member",
             "folkmoot-pubsub",
             "folkmoot-runtime",
+            "folkmoot-system",
             "folkmoot-signing",
             "folkmoot-transcript",
             "folkmoot-transport",
@@ -103,6 +107,7 @@ const MAY: &[(&str, &[&str])] = &[
     // keying, link, signing and transcript to count what modules, handshakes, signing schemes and
     // files cost, what keying adds, and what strangers' requests do.
     ("folkmoot-libfuzzer", &["folkmoot-fuzz"]),
+    ("outside", &["folkmoot"]),
     (
         "folkmoot-bench",
         &[
