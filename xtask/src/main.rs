@@ -1,6 +1,7 @@
 //! Chores in Rust: `cargo xtask verify` checks everything and writes nothing, `fix` repairs what
 //! can be repaired, `tidy` checks the house, `release` runs the full numbers and writes their log,
-//! `fuzz` runs the fuzz targets, `picture` draws the demo for the README.
+//! `fuzz` runs the fuzz targets, `outside` a program of somebody else's, `picture` draws the demo for
+//! the README.
 
 mod fuzz;
 mod outside;
@@ -74,6 +75,9 @@ enum Chore {
         #[arg(long)]
         resume: bool,
     },
+    /// Builds and runs testing/outside: a program that depends on the library alone, and is in no
+    /// workspace with it.
+    Outside,
     /// Runs the demo and draws it as docs/demo.svg, the picture in the README.
     Picture {
         /// The program to run; without it, a release build of this checkout.
@@ -95,6 +99,7 @@ fn main() -> ExitCode {
         Chore::Fuzz { seconds, jobs, only, record, resume } => {
             fuzz::fuzz(&fuzz::Plan { seconds, jobs, only, record, resume })
         }
+        Chore::Outside => outside::outside(),
         Chore::Picture { program } => picture::picture(program.as_deref()),
     };
     match outcome {

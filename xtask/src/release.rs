@@ -159,12 +159,16 @@ fn node_floor() -> Vec<(&'static [u32], String)> {
         (&[50], format!("{LCM_BENCH} junk --rounds 5")),
         (&[50], format!("{LCM_BENCH} bridge")),
         (&[18], "cargo run --release -p folkmoot-net -- --json".into()),
+        (&[51], "cargo run --release -p folkmoot-sim -- away --schedules 100".into()),
+        (&[51], "cargo xtask outside".into()),
         (&[18], "env FOLKMOOT_STARTS=200 cargo test -p folkmoot-sim --test it distant::".into()),
     ];
     all.extend(
         [50, 200, 600, 1_000]
             .map(|trip| (ISSUE_18, ring(&format!("--nodes 3 --mode kill --trip {trip} --times 5")))),
     );
+    let away = |seed| format!("cargo run --release -p folkmoot-net -- --only away --jobs 1 --seed {seed}");
+    all.extend((1..=5).map(|seed| (ISSUE_51, away(seed))));
     let model = "cargo run --release -p folkmoot-model --";
     all.push((&[17], format!("{model} --changes 3 --messages 1")));
     all.extend(["rule-h", "k1"].map(|rule| (ISSUE_17, format!("{model} --changes 3 --without {rule}"))));
@@ -194,6 +198,7 @@ const ISSUE_4: &[u32] = &[4];
 const ISSUE_15: &[u32] = &[15];
 const ISSUE_17: &[u32] = &[17];
 const ISSUE_18: &[u32] = &[18];
+const ISSUE_51: &[u32] = &[51];
 const ISSUE_20: &[u32] = &[20];
 /// In which voters sign together.
 const SCHEMES: [&str; 3] = ["asm", "ts-dsa", "frost"];

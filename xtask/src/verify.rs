@@ -1,6 +1,6 @@
 //! What CI runs, in the order in which a failure is found most cheaply.
 
-use crate::outside::{named, outside};
+use crate::outside::named;
 use crate::plan::{Plan, Step};
 use crate::run::{capture, has, root, run};
 use crate::tidy::tidy;
@@ -46,7 +46,6 @@ fn full() -> Vec<Step> {
         Step::new("build tests and programs", 480, || run("cargo test --workspace --no-run").map(drop)),
         Step::new("tests, and the model beside them", 240, tests_and_model),
         Step::new("library: every type of its pages can be named", 10, named),
-        Step::new("library: a program from outside", 60, outside),
         Step::new("simulator: 200 schedules", 30, || simulate("--schedules 200")),
         Step::new("simulator: every other module", 60, modules),
         Step::new("simulator: voters who sign together, 100 schedules of each scheme", 120, schemes),

@@ -337,8 +337,8 @@ pub enum Danger {
     NodeLendsAnything,
     /// Node: asks for the addresses of whatever host names its peers tell it (NODE-39).
     NodeAsksForAnyName,
-    /// Node: of the absent nodes that are due for a dial, those with the lowest names are dialled, and
-    /// all count as dialled (NODE-41).
+    /// Node: of the absent nodes that are due for a dial, those with the lowest names are dialled,
+    /// and all count as dialled (NODE-41).
     NodeDialsLowest,
     /// Node: what its member says is ordered unread: a flood of whatever it likes.
     NodeOrdersUnread,

@@ -23,6 +23,9 @@ const PREFIX: &str = "fmnet-";
 /// A hardware address that no interface has.
 const NOBODY: &str = "02:00:00:00:00:99";
 
+/// How many neighbours all namespaces have together, at most.
+const NEIGHBOURS: &str = "/proc/sys/net/ipv4/neigh/default/gc_thresh3";
+
 /// One member's place.
 #[derive(Debug, Clone)]
 pub(crate) struct Port {
@@ -59,6 +62,7 @@ impl Wires {
             trunk,
             beyond: Vec::new(),
         };
+        remember(wires.ports.len())?;
         let switch = wires.switch();
         let members: Vec<usize> = (0..wires.ports.len()).collect();
         let mut names = vec![format!("netns add {switch}")];
@@ -170,6 +174,18 @@ impl Drop for Wires {
             drop(ip(&["netns", "del", &name], ""));
         }
     }
+}
+
+/// Has the system remember the neighbours of so many members: it has one table for all namespaces,
+/// of 1,024 places, and once that is full, nothing is sent to anybody else. Stays so until the
+/// machine starts anew.
+fn remember(members: usize) -> Result<(), String> {
+    let read = std::fs::read_to_string(NEIGHBOURS).map_err(|error| format!("{NEIGHBOURS}: {error}"))?;
+    let (wanted, room) = (2 * members * members, read.trim().parse().unwrap_or(0));
+    if wanted <= room {
+        return Ok(());
+    }
+    std::fs::write(NEIGHBOURS, wanted.to_string()).map_err(|error| format!("{NEIGHBOURS}: {error}"))
 }
 
 /// Whether namespaces can be made here; if not, why. Removes what killed runs have left.

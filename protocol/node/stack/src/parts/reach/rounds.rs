@@ -52,9 +52,9 @@ impl Reach {
         self.next = self.next.min(now + self.first);
     }
 
-    /// `NODE-41`: the absent nodes that are dialled now, each at its own pace. Of more than a round has room
-    /// for, those whose turn has been due for longest: whoever is away keeps nobody from being
-    /// dialled.
+    /// `NODE-41`: the absent nodes that are dialled now, each at its own pace. Of more than a round
+    /// has room for, those whose turn has been due for longest: whoever is away keeps nobody from
+    /// being dialled.
     pub(crate) fn due(&mut self, now: Instant, others: Others<'_>) -> Vec<(NodeId, Locator)> {
         self.due_of(now, |node| others.is_absent(node))
     }
@@ -165,7 +165,7 @@ mod tests {
     /// Forty members are away, and whichever of them come back, each is dialled in the third round
     /// at the latest, and as often as any other later on.
     #[test]
-    fn those_who_stay_away_keep_nobody_from_being_dialled() {
+    fn node_41_those_who_stay_away_keep_nobody_from_being_dialled() {
         let first = Duration::from_millis(500);
         let place = |number: u8| {
             (NodeId([number; 32]), Wanted::new(Locator::memory(number.into()), Instant(0), false))
