@@ -1,7 +1,7 @@
 //! Chores in Rust: `cargo xtask verify` checks everything and writes nothing, `fix` repairs what
 //! can be repaired, `tidy` checks the house, `release` runs the full numbers and writes their log,
-//! `fuzz` runs the fuzz targets, `outside` a program of somebody else's, `picture` draws the demo for
-//! the README.
+//! `fuzz` runs the fuzz targets, `outside` a program of somebody else's, `picture` draws the demo
+//! for the README.
 
 mod fuzz;
 mod outside;
