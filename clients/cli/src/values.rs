@@ -73,7 +73,11 @@ pub(crate) fn cipher(word: &str) -> Result<Cipher, &'static str> {
 
 /// A locator as a charter has it; this release has its transport.
 pub(crate) fn contact(word: &str) -> Result<Contact, String> {
-    Contact::read(&locator(word)?.to_string()).map_err(str::to_owned)
+    let at = locator(word)?;
+    if at.zone().is_some() {
+        return Err(format!("{at} is found on one link only, so it is no place for everybody who comes"));
+    }
+    Contact::read(&at.to_string()).map_err(str::to_owned)
 }
 
 /// Where somebody may be found by this release.
@@ -95,9 +99,21 @@ fn ours(word: &str) -> Result<Locator, String> {
     if let Some(name) = host_name(word)? {
         return Ok(name.locator());
     }
-    let at: Locator = word.parse().map_err(|error: LocatorError| error.to_string())?;
+    let at: Locator = numbered(word)?.parse().map_err(|error: LocatorError| error.to_string())?;
+    if at.zone() == Some(0) {
+        return Err(format!(
+            "{at} is found on one link only: name the interface, as in udp/[fe80::1%eth0]:4803"
+        ));
+    }
     let other = || format!("this release has no transport for {at}; write udp/ADDRESS:PORT or udp/NAME:PORT");
     if is_ours(&at) { Ok(at) } else { Err(other()) }
+}
+
+/// An address whose zone may be an interface by its name.
+fn numbered(word: &str) -> Result<String, String> {
+    let none =
+        |name: &str| format!("this machine has no interface {name}: `ip link` shows those that it has");
+    folkmoot::tools::numbered(word).map_err(none)
 }
 
 /// Whether this release has the transport, or can find out an address.
@@ -118,7 +134,7 @@ pub(crate) fn host_name(word: &str) -> Result<Option<HostName>, String> {
 
 /// Where to listen: at an address, or at that of this machine which a host name has.
 pub(crate) fn listen(word: &str) -> Result<SocketAddr, String> {
-    if let Ok(address) = word.parse() {
+    if let Ok(address) = numbered(word)?.parse() {
         return Ok(address);
     }
     let name = HostName::read(word).map_err(|_| {

@@ -104,5 +104,5 @@ pub mod tools {
         Options as OpenOptions, OsEntropy, Running, Sending, Store, Tapped, Timing, UpperStack, addresses,
         in_words, is_passing, prepare, prepare_with, wall_clock,
     };
-    pub use folkmoot_transport::{is_own, reached_at, takes_forged};
+    pub use folkmoot_transport::{is_own, numbered, reached_at, takes_forged};
 }

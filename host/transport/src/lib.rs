@@ -30,7 +30,7 @@ pub use everybody::MULTICAST_PORT;
 pub use faults::Faults;
 pub use inbox::{Filled, Inbox};
 pub use memory::Hub;
-pub use own::{addresses, is_own, reached_at, takes_forged};
+pub use own::{addresses, is_own, numbered, reached_at, takes_forged};
 pub use rooms::{ROOM_BYTES, Room};
 
 use bytes::Bytes;

@@ -18,6 +18,31 @@ pub fn reached_at(bound: &Locator) -> Vec<Locator> {
     }
 }
 
+/// The same words, where the zone of an address may be an interface of this machine by its name
+/// (RFC 4007): `[fe80::1%eth0]:4803` becomes `[fe80::1%2]:4803`.
+///
+/// # Errors
+/// The name, if no interface has it.
+pub fn numbered(words: &str) -> Result<String, &str> {
+    let Some((before, rest)) = words.split_once('%') else { return Ok(words.to_owned()) };
+    let Some((zone, after)) = rest.split_once(']') else { return Ok(words.to_owned()) };
+    if zone.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Ok(words.to_owned());
+    }
+    let number = interface(zone).ok_or(zone)?;
+    Ok(format!("{before}%{number}]{after}"))
+}
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn interface(name: &str) -> Option<u32> {
+    nix::net::if_::if_nametoindex(name).ok()
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+fn interface(_name: &str) -> Option<u32> {
+    None
+}
+
 /// Whether this machine has that address.
 pub fn is_own(ip: IpAddr) -> bool {
     ip.is_loopback() || interfaces().any(|one| one == ip)
@@ -93,7 +118,7 @@ fn all() -> impl Iterator<Item = (IpAddr, bool)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{among, is_own, reached_at};
+    use super::{among, is_own, numbered, reached_at};
     use core::net::{IpAddr, SocketAddr};
     use folkmoot_base::Locator;
 
@@ -116,6 +141,16 @@ mod tests {
     fn named(bound: &str, all: &[&str]) -> Vec<String> {
         let bound: SocketAddr = bound.parse().unwrap();
         among(bound, all.iter().map(|ip| ip.parse().unwrap())).iter().map(Locator::to_string).collect()
+    }
+
+    #[test]
+    fn a_zone_is_an_interface_by_name_or_number() {
+        let one = numbered("udp/[fe80::1%lo]:4803").unwrap();
+        assert!(one.parse::<Locator>().is_ok_and(|at| at.zone() == Some(1)), "{one}");
+        for same in ["udp/[fe80::1%7]:1", "udp/[fe80::1]:1", "udp/192.0.2.7:1", "mail/a%b@c.example"] {
+            assert_eq!(numbered(same), Ok(same.to_owned()));
+        }
+        assert_eq!(numbered("[fe80::1%no-such]:1"), Err("no-such"));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::log::{Pen, Sight, Stands, Word, name};
 use crate::parcel;
 use crate::taps::{Above, Below, Watch};
 use crate::words::{Order, Start};
-use folkmoot::tools::{Command, Handle, OpenOptions, Sending, Timing, prepare};
+use folkmoot::tools::{Command, Handle, OpenOptions, Sending, Timing, numbered, prepare};
 use folkmoot::{Bytes, Event, GroupId, Locator, MemberId, NodeId};
 use folkmoot_base::unhex;
 use folkmoot_node::Phase;
@@ -28,7 +28,7 @@ pub(crate) async fn member(start: Start) -> Result<(), String> {
     pen.note(&What::Boot(if start.life == 0 { Disk::Fresh } else { Disk::Synced }), 0);
     let people = start.people.iter().map(|text| id(text)).collect::<Option<Vec<MemberId>>>();
     let watch = Watch::new(pen, Names::new(people.ok_or("an id cannot be read")?));
-    let seeds = start.seeds.iter().map(|seed| seed.parse().map_err(in_words));
+    let seeds = start.seeds.iter().map(|seed| numbered(seed)?.parse().map_err(in_words));
     let options = OpenOptions {
         state: start.state,
         identity: None,

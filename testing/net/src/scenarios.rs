@@ -3,7 +3,7 @@
 
 use crate::judge::Seen;
 use crate::stage::{Listen, Stage, Terms};
-use crate::wires::{Port, four, six};
+use crate::wires::{Port, four, near, six};
 use folkmoot_sim::rng::Rng;
 use std::net::IpAddr;
 use std::path::Path;
@@ -22,7 +22,7 @@ const WIDE: u16 = 1_500;
 const MOVED_LIMIT: Duration = Duration::from_secs(8);
 
 /// Names, and what each is; the longest first.
-pub(crate) const ALL: [(&str, &str); 10] = [
+pub(crate) const ALL: [(&str, &str); 11] = [
     ("cuts", "ways cut in one direction, and a chain"),
     ("moves", "a member that changes its address twice, and two that change at once"),
     ("moves6", "the same over IPv6, while nobody says anything"),
@@ -33,6 +33,7 @@ pub(crate) const ALL: [(&str, &str); 10] = [
     ("dual", "members of both families and of IPv4 alone"),
     ("trunk", "a path that is narrow in the middle, and nobody's interface is"),
     ("ipv6", "IPv6 only"),
+    ("zones", "addresses of IPv6 that are good on one link only, which only the first is told"),
 ];
 
 /// The same for those that want the whole machine, and are played only if they are asked for.
@@ -58,6 +59,7 @@ pub(crate) async fn play(name: &'static str, root: &Path, terms: Terms) -> Resul
             ports.iter_mut().take(1).for_each(|(_, listen)| *listen = Listen::Own);
             narrow(set(ports, WIDE)?).await
         }
+        "zones" => zones(set(places(3, near, Listen::Both), WIDE)?).await,
         "dual" => narrow(set(families(), WIDE)?).await,
         "moves" => moves(set(places(3, four, Listen::Four), WIDE)?, four).await,
         "moves6" => {
@@ -121,6 +123,12 @@ async fn finish(mut stage: Stage) -> Result<Seen, String> {
 async fn narrow(mut stage: Stage) -> Result<Seen, String> {
     form(&mut stage).await?;
     finish(stage).await
+}
+
+/// All are told where the first is, and hear of one another there.
+async fn zones(mut stage: Stage) -> Result<Seen, String> {
+    stage.seeds = 1;
+    narrow(stage).await
 }
 
 async fn trunk(mut stage: Stage) -> Result<Seen, String> {

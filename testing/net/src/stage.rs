@@ -60,6 +60,8 @@ pub(crate) struct Stage {
     seats: Vec<Seat>,
     pub(crate) wires: Wires,
     pub(crate) terms: Terms,
+    /// So many of the members are those that others are told of.
+    pub(crate) seeds: usize,
     /// Nothing is sent but what is waited for.
     pub(crate) idle: bool,
     folder: PathBuf,
@@ -85,7 +87,9 @@ impl Stage {
         let seats = (0..).zip(&ports).map(|(player, _)| Seat::new(player, &folder)).collect();
         let wires = Wires::lay(name, ports, trunk)?;
         let (idle, entries, seen) = Default::default();
-        Ok(Self { name, wires, terms, idle, folder, began: now(), seats, listens, people, entries, seen })
+        let seeds = usize::MAX;
+        let began = now();
+        Ok(Self { name, wires, terms, seeds, idle, folder, began, seats, listens, people, entries, seen })
     }
 
     pub(crate) fn size(&self) -> usize {
@@ -122,11 +126,11 @@ impl Stage {
                 Some(Listen::Four) => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
                 _ => first,
             };
-            let others = (0..self.seats.len()).filter(|other| with_seeds && other != member);
+            let others = (0..self.seats.len().min(self.seeds)).filter(|other| with_seeds && other != member);
             let reached = |address: &IpAddr| own.iter().any(|one| one.is_ipv4() == address.is_ipv4());
             let places =
                 others.filter_map(|other| self.wires.addresses(other).iter().find(|one| reached(one)));
-            let seeds = places.map(|address| format!("udp/{}", SocketAddr::new(*address, PORT))).collect();
+            let seeds = places.map(place).collect();
             let state = self.folder.join(format!("n{member}"));
             let listen = SocketAddr::new(listen, PORT);
             let people = self.people.clone();
@@ -335,6 +339,14 @@ impl Stage {
 
     fn standings(&self) -> Vec<Standing> {
         self.seats.iter().filter(|seat| seat.is_running()).filter_map(|seat| seat.stands.clone()).collect()
+    }
+}
+
+/// Where a member with this address listens.
+fn place(address: &IpAddr) -> String {
+    match address {
+        IpAddr::V6(six) if six.is_unicast_link_local() => format!("udp/[{six}%eth0]:{PORT}"),
+        _ => format!("udp/{}", SocketAddr::new(*address, PORT)),
     }
 }
 

@@ -53,6 +53,11 @@ pub(crate) fn six(number: u8) -> IpAddr {
     Ipv6Addr::new(0xfd88, 0, 0, 0, 0, 0, 0, number.into()).into()
 }
 
+/// The address of IPv6 with this number that is good on one link only.
+pub(crate) fn near(number: u8) -> IpAddr {
+    Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, number.into()).into()
+}
+
 impl Wires {
     /// Lays the network of `scenario`; a trunk of less than 1,500 bytes is narrow.
     pub(crate) fn lay(scenario: &str, ports: Vec<Port>, trunk: u16) -> Result<Self, String> {
