@@ -184,3 +184,22 @@ pub(crate) fn minority(word: &str) -> Result<Minority, &'static str> {
 pub(crate) fn ratio(word: &str) -> Result<u32, &'static str> {
     word.strip_suffix('%').and_then(|number| number.parse().ok()).ok_or("write a share as 30%")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{contact, listen, locator};
+
+    #[test]
+    fn an_address_of_one_link_is_found_by_its_interface() {
+        let at = locator("udp/[fe80::1%lo]:4803").unwrap();
+        assert_eq!(at.zone(), Some(1));
+        assert_eq!(listen("[fe80::1%lo]:4803").unwrap(), at.as_udp().unwrap());
+        for (word, why) in [
+            ("udp/[fe80::1]:4803", "name the interface"),
+            ("udp/[fe80::1%no-such]:4803", "no interface no-such"),
+        ] {
+            assert!(locator(word).unwrap_err().contains(why), "{word}");
+        }
+        assert!(contact("udp/[fe80::1%lo]:4803").unwrap_err().contains("one link only"));
+    }
+}
