@@ -259,6 +259,7 @@ impl Talk {
         let text =
             |one: &Value, field: &str| harmless(one.get(field).and_then(Value::as_str).unwrap_or_default());
         let answers: Vec<String> = people
+            .filter(|one| one.get("member") != status.get("me"))
             .filter(|one| ["answers", "present", "not-joined"].contains(&text(one, "state").as_str()))
             .map(|one| format!("{} at {}", text(one, "name"), text(one, "locator")))
             .collect();

@@ -25,6 +25,7 @@ pub(crate) mod names;
 mod office;
 mod outcome;
 mod part;
+mod past;
 mod post;
 mod process;
 mod propose;
@@ -48,7 +49,7 @@ use crate::args::run::Run;
 use crate::exit::Failure;
 use crate::printer::{Gone, Printer};
 use crate::values::Multicast;
-use folkmoot::{Event, Folkmoot, Options};
+use folkmoot::{Event, Folkmoot, MemberStatus, Options};
 use folkmoot_identity::Identity;
 use journal::Journal;
 use kept::Kept;
@@ -132,7 +133,9 @@ pub(crate) async fn run(
     }
     crate::notify::ready();
     let printing = if run.quiet { Printing::Nothing } else { printing };
+    let newcomer = !run.authority && is_outside(&moot.status().await?);
     let mut process = Process {
+        met: past::Met::new(newcomer),
         moot,
         session,
         identity,
@@ -206,10 +209,14 @@ fn announce(
     }
 }
 
+fn is_outside(status: &MemberStatus) -> bool {
+    status.people.iter().all(|person| person.member != status.me)
+}
+
 /// Who started as a member and is none would wait for ever without a word.
 async fn tell_outsider(moot: &Folkmoot, folder: &Path) -> Result<(), Failure> {
     let status = moot.status().await?;
-    if status.people.iter().all(|person| person.member != status.me) {
+    if is_outside(&status) {
         let (name, folder) = (moot.name(), folder.display());
         let how = format!("folkmoot --state {folder} join CHARTER --at LOCATOR");
         eprintln!("{name} is not a member of the group ({}). To ask for admission: {how}", status.activity);

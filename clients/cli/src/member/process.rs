@@ -8,6 +8,7 @@ use super::kept::Kept;
 use super::names;
 use super::office::Watch;
 use super::part::{departure, tell_departure};
+use super::past::Met;
 use super::post::Letters;
 use super::render::{self, Names};
 use super::replica::Replica;
@@ -97,6 +98,8 @@ pub(super) struct Process {
     pub(super) letters: Letters,
     pub(super) hook: Hook,
     pub(super) picture: Picture,
+    /// What is news to it.
+    pub(super) met: Met,
     pub(super) tally: Tally,
     pub(super) names: Names,
     /// Open requests of members for new certificates.
@@ -142,6 +145,7 @@ impl Process {
             }
             Event::View { group, id, members, epoch, .. } if *group == self.moot.group() => {
                 self.learn_names().await?;
+                self.met.view(members.len());
                 self.picture.view = Some((*id, members.clone(), epoch.clone()));
                 (self.picture.steady, self.picture.removed) = (true, None);
                 (self.picture.refused, self.picture.denied) = (None, None);
@@ -178,6 +182,7 @@ impl Process {
         if self.printing != Printing::Nothing || self.events.any() {
             let mut value = render::event_json(&event, &self.names);
             self.add_about(&event, &mut value).await?;
+            self.tell_past(&event, &mut value).await?;
             if let Some(fields) = value.as_object_mut() {
                 fields.insert("time".into(), folkmoot::tools::wall_clock().to_string().into());
                 fields.extend(number.map(|number| ("number".to_owned(), number.into())));

@@ -117,7 +117,17 @@ fn standing_word(standing: Standing) -> &'static str {
 pub(crate) fn event_text(event: &Value) -> Option<String> {
     let text = |field: &str| harmless(event.get(field).and_then(Value::as_str).unwrap_or_default());
     let number = |field: &str| event.get(field).and_then(Value::as_u64).unwrap_or_default();
-    let news = |text: String| Some(paint(Paint::Dim, &format!("* {text}")));
+    let (past, decided) = (text("past"), text("decided"));
+    if past == "before-joining" {
+        return None;
+    }
+    let news = |text: String| {
+        let text = match past.as_str() {
+            "" => text,
+            _ => format!("while this member was away ({decided}): {text}"),
+        };
+        Some(paint(Paint::Dim, &format!("* {text}")))
+    };
     match event.get("event").and_then(Value::as_str)? {
         "message" => Some(message_text(event)),
         "letter" => {
@@ -148,6 +158,12 @@ pub(crate) fn event_text(event: &Value) -> Option<String> {
             news(format!("{} of {} votes: {about}", number("have"), number("need")))
         }
         "admitted" => news(format!("{} was admitted", text("name"))),
+        "past" => {
+            let decisions = many_of(number("decisions"), "decision");
+            news(format!(
+                "the group has made {decisions} so far; folkmoot rules shows the rules that they made"
+            ))
+        }
         "refused" => news(format!("not yet: {}", text("reason"))),
         "denied" => news(format!("refused: {}", text("reason"))),
         kind if trouble::KINDS.contains(&kind) => news(trouble::event_text(event)),

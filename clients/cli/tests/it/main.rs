@@ -30,6 +30,7 @@ mod names;
 mod offline;
 mod open;
 mod papers;
+mod past;
 mod people;
 mod policies;
 mod proof;
