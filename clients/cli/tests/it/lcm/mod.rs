@@ -8,7 +8,7 @@ mod excluded;
 mod files;
 mod fleet;
 mod papers;
-mod passphrases;
+pub(crate) mod passphrases;
 mod patterns;
 mod playing;
 mod renewed;

@@ -366,10 +366,15 @@ fn terminal() -> (File, String) {
 /// Types these answers at a terminal, each when it is asked for something; exit code, and all that
 /// was shown.
 fn typed(here: &Path, line: &str, answers: &[(&str, &str)]) -> (i32, String) {
-    let (mut ours, name) = terminal();
-    let theirs = || File::options().read(true).write(true).open(&name).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_folkmoot"));
     command.arg("lcm").args(line.split(' ')).current_dir(here);
+    typed_at(command, answers)
+}
+
+/// The same at any command.
+pub(crate) fn typed_at(mut command: Command, answers: &[(&str, &str)]) -> (i32, String) {
+    let (mut ours, name) = terminal();
+    let theirs = || File::options().read(true).write(true).open(&name).unwrap();
     let mut child = command.stdin(theirs()).stdout(theirs()).stderr(theirs()).spawn().unwrap();
     // So that the reading below ends when the program does: nobody else has the terminal open then.
     drop(command);

@@ -10,6 +10,7 @@
 
 mod page;
 mod play;
+mod pubsub;
 
 use crate::common::place::Place;
 use crate::common::spaces::Spaces;
