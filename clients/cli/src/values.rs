@@ -75,7 +75,7 @@ pub(crate) fn cipher(word: &str) -> Result<Cipher, &'static str> {
 pub(crate) fn contact(word: &str) -> Result<Contact, String> {
     let at = locator(word)?;
     if at.zone().is_some() {
-        return Err(format!("{at} is found on one link only, so it is no place for everybody who comes"));
+        return Err(format!("{at} works on one link only: give an address that every newcomer can reach"));
     }
     Contact::read(&at.to_string()).map_err(str::to_owned)
 }
@@ -102,7 +102,7 @@ fn ours(word: &str) -> Result<Locator, String> {
     let at: Locator = numbered(word)?.parse().map_err(|error: LocatorError| error.to_string())?;
     if at.zone() == Some(0) {
         return Err(format!(
-            "{at} is found on one link only: name the interface, as in udp/[fe80::1%eth0]:4803"
+            "{at} works on one link only: name the interface, as in udp/[fe80::1%eth0]:4803"
         ));
     }
     let other = || format!("this release has no transport for {at}; write udp/ADDRESS:PORT or udp/NAME:PORT");
