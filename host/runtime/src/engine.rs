@@ -458,6 +458,7 @@ fn gather<G: Ground, U: UpperStack>(
     while let Some(output) = machine.poll_output() {
         match output {
             Output::Transmit(to, datagram) => outcomes.transmit(to, datagram),
+            Output::Probe(to, datagram) => outcomes.probe(to, datagram),
             Output::Together(places) => turn.together = Some(places),
             Output::Resolve(name) => turn.asks.push(name),
             Output::Persist(persist) => outcomes.persist(persist),

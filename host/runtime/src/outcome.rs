@@ -46,14 +46,17 @@ struct Outcome<E> {
     /// Of commands and looks; given once all before them is on disk.
     answers: Vec<Answer>,
     transmit: Vec<(Locator, Bytes)>,
+    /// Each goes by itself, behind the others.
+    probes: Vec<(Locator, Bytes)>,
+    /// Of both.
     transmit_bytes: usize,
     told: Told<E>,
 }
 
 impl<E> Default for Outcome<E> {
     fn default() -> Self {
-        let (persist, answers, transmit, transmit_bytes, told) = Default::default();
-        Self { persist, answers, transmit, transmit_bytes, told }
+        let (persist, answers, transmit, probes, transmit_bytes, told) = Default::default();
+        Self { persist, answers, transmit, probes, transmit_bytes, told }
     }
 }
 
@@ -87,13 +90,27 @@ impl<E> Outcomes<E> {
     }
 
     pub(crate) fn transmit(&mut self, to: Locator, datagram: Bytes) {
-        let bytes = self.gathered.transmit_bytes.saturating_add(datagram.len());
-        if bytes <= TRANSMIT_BYTES_MAX {
-            self.gathered.transmit_bytes = bytes;
+        if self.has_room(&datagram) {
             self.gathered.transmit.push((to, datagram));
+        }
+    }
+
+    pub(crate) fn probe(&mut self, to: Locator, datagram: Bytes) {
+        if self.has_room(&datagram) {
+            self.gathered.probes.push((to, datagram));
+        }
+    }
+
+    /// Takes the room for a datagram. Without room it is dropped, and counted.
+    fn has_room(&mut self, datagram: &Bytes) -> bool {
+        let bytes = self.gathered.transmit_bytes.saturating_add(datagram.len());
+        let fits = bytes <= TRANSMIT_BYTES_MAX;
+        if fits {
+            self.gathered.transmit_bytes = bytes;
         } else {
             self.unsent = self.unsent.saturating_add(1);
         }
+        fits
     }
 
     /// How many datagrams were dropped, since too many waited for the disk.
@@ -217,6 +234,7 @@ impl<E> Outcomes<E> {
         if !outcome.transmit.is_empty() {
             wire.send(&mut outcome.transmit);
         }
+        outcome.probes.chunks_mut(1).for_each(|probe| wire.send(probe));
         if self.gathered.transmit.capacity() == 0 {
             // Its room is used again.
             outcome.transmit.clear();

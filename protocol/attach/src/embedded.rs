@@ -35,6 +35,8 @@ pub enum Input<C> {
 pub enum Output<E> {
     /// Send this datagram.
     Transmit(Locator, Bytes),
+    /// Send this datagram by itself, not in a train: it asks what the way to there carries.
+    Probe(Locator, Bytes),
     /// The nodes at these places are one configuration with us now.
     Together(Vec<Locator>),
     /// Find out the addresses of this host name.
@@ -130,6 +132,7 @@ impl<G: Ground, U: Upper> Embedded<G, U> {
     fn hear_ground(&mut self, now: Instant, output: GroundOutput, entropy: &mut dyn Entropy) {
         match output {
             GroundOutput::Transmit(to, datagram) => self.out.push_back(Output::Transmit(to, datagram)),
+            GroundOutput::Probe(to, datagram) => self.out.push_back(Output::Probe(to, datagram)),
             GroundOutput::Together(places) => self.out.push_back(Output::Together(places)),
             GroundOutput::Resolve(name) => self.out.push_back(Output::Resolve(name)),
             GroundOutput::Persist(persist) => self.out.push_back(Output::Persist(persist)),

@@ -39,6 +39,8 @@ pub type Resolved = Result<Vec<Locator>, String>;
 pub enum GroundOutput {
     /// Send this datagram.
     Transmit(Locator, Bytes),
+    /// Send this datagram by itself, not in a train: it asks what the way to there carries.
+    Probe(Locator, Bytes),
     /// The nodes at these places are one configuration with us now: whoever can reach all at once
     /// says so by [`Ground::everybody`].
     Together(Vec<Locator>),

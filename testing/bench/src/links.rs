@@ -129,7 +129,7 @@ fn shake(exchange: Exchange, people: &[Identity; 2], entropy: &mut OsEntropy) ->
 fn drain(from: &mut End, to: &mut End, cost: &mut Cost) {
     while let Some(output) = from.links.poll_output() {
         match output {
-            Output::Transmit { datagram, .. } if !(from.up && to.up) => {
+            Output::Transmit { datagram, .. } | Output::Probe { datagram, .. } if !(from.up && to.up) => {
                 cost.datagrams += 1;
                 cost.bytes += datagram.len() as u64;
                 to.inbox.push_back(datagram);

@@ -240,7 +240,7 @@ impl World {
         let at = Locator::memory(u32::try_from(who).unwrap_or_default());
         while let Some(output) = player.machine.poll_output() {
             match output {
-                Output::Transmit(to, bytes) => {
+                Output::Transmit(to, bytes) | Output::Probe(to, bytes) => {
                     let to = to.as_memory().unwrap_or_default();
                     self.on_way.push_back((usize::try_from(to).unwrap_or_default(), at.clone(), bytes));
                 }

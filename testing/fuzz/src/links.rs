@@ -67,7 +67,7 @@ impl<A: Credentials, B: Credentials> Pair<A, B> {
             count += 1;
             assert!(count <= OUTPUTS_MAX, "no end of outputs");
             match output {
-                Output::Transmit { datagram, to } if to == PLACES[1] => {
+                Output::Transmit { datagram, to } | Output::Probe { datagram, to } if to == PLACES[1] => {
                     self.said.push(datagram.clone());
                     self.wires[0].push_back(datagram);
                 }
@@ -101,7 +101,9 @@ impl<A: Credentials, B: Credentials> Pair<A, B> {
             count += 1;
             assert!(count <= OUTPUTS_MAX, "no end of outputs");
             match output {
-                Output::Transmit { datagram, to } if to == PLACES[0] => self.wires[1].push_back(datagram),
+                Output::Transmit { datagram, to } | Output::Probe { datagram, to } if to == PLACES[0] => {
+                    self.wires[1].push_back(datagram);
+                }
                 Output::Up { node, .. } => {
                     self.ups.push(node);
                     let _ = self.b.handle(self.now, Input::Standing { node, member: true }, &mut self.dice);

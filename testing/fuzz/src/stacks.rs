@@ -95,7 +95,7 @@ impl Linked {
             let mut quiet = true;
             while let Some(output) = self.peer.poll_output() {
                 match output {
-                    link::Output::Transmit { datagram, .. } => {
+                    link::Output::Transmit { datagram, .. } | link::Output::Probe { datagram, .. } => {
                         quiet = false;
                         self.node.datagram(self.now, AWAY, datagram.into(), &mut self.dice);
                     }
@@ -114,7 +114,7 @@ impl Linked {
                     quiet = false;
                     began = Some(*id);
                 }
-                if let GroundOutput::Transmit(AWAY, bytes) = output {
+                if let GroundOutput::Transmit(AWAY, bytes) | GroundOutput::Probe(AWAY, bytes) = output {
                     quiet = false;
                     let _ = self.peer.handle(
                         self.now,
@@ -238,7 +238,9 @@ impl Player {
             count += 1;
             assert!(count <= OUTPUTS_MAX, "no end of outputs");
             match output {
-                Output::Transmit(HOME | AWAY, bytes) => self.out.push_back(bytes),
+                Output::Transmit(HOME | AWAY, bytes) | Output::Probe(HOME | AWAY, bytes) => {
+                    self.out.push_back(bytes)
+                }
                 Output::Event(Event::Message { payload, .. }) => self.heard.push(payload),
                 _ => {}
             }

@@ -22,7 +22,7 @@ const WIDE: u16 = 1_500;
 const MOVED_LIMIT: Duration = Duration::from_secs(8);
 
 /// Names, and what each is; the longest first.
-pub(crate) const ALL: [(&str, &str); 11] = [
+pub(crate) const ALL: [(&str, &str); 12] = [
     ("cuts", "ways cut in one direction, and a chain"),
     ("moves", "a member that changes its address twice, and two that change at once"),
     ("moves6", "the same over IPv6, while nobody says anything"),
@@ -32,6 +32,7 @@ pub(crate) const ALL: [(&str, &str); 11] = [
     ("mtu4", "the same over IPv4"),
     ("dual", "members of both families and of IPv4 alone"),
     ("trunk", "a path that is narrow in the middle, and nobody's interface is"),
+    ("trains", "the same, where switches let trains pass that they would stop one by one"),
     ("ipv6", "IPv6 only"),
     ("zones", "addresses of IPv6 that are good on one link only, which only the first is told"),
 ];
@@ -54,6 +55,11 @@ pub(crate) async fn play(name: &'static str, root: &Path, terms: Terms) -> Resul
         "mtu" => narrow(set(of_sizes(six, Listen::Both), WIDE)?).await,
         "mtu4" => narrow(set(of_sizes(four, Listen::Four), WIDE)?).await,
         "trunk" => trunk(set(places(3, six, Listen::Both), 1_280)?).await,
+        "trains" => {
+            let stage = set(places(3, six, Listen::Both), 1_280)?;
+            stage.wires.let_trains_pass()?;
+            trunk(stage).await
+        }
         "ipv6" => {
             let mut ports = places(3, six, Listen::Both);
             ports.iter_mut().take(1).for_each(|(_, listen)| *listen = Listen::Own);

@@ -9,7 +9,7 @@
 //!   frames leave, and nobody takes them.
 //! * **Narrow**: the interface, or the trunk, carries less. A bridge drops what is too long for its
 //!   port, and says nothing. It would let trains of segments pass whole, which no cable does, so
-//!   the interfaces cut them.
+//!   the interfaces cut them, except where that is what is tried.
 //!
 //! All namespaces of a scenario are removed when its [`Wires`] are dropped. If the program was
 //! killed before, the next run removes them: their names have the number of the process.
@@ -134,6 +134,12 @@ impl Wires {
         let lines: Vec<String> =
             members.iter().map(|member| format!("link set p{member} master br1")).collect();
         batch(Some(&self.switch()), &lines)
+    }
+
+    /// Interfaces leave trains whole, and so switches let them pass whatever a port carries.
+    pub(crate) fn let_trains_pass(&self) -> Result<(), String> {
+        let line = ["link set eth0 gso_max_segs 64".to_owned()];
+        (0..self.ports.len()).try_for_each(|member| batch(Some(&self.name(member)), &line))
     }
 
     /// These members do not reach one another, in either direction; nobody: all do.

@@ -17,7 +17,7 @@ use tokio::sync::mpsc;
 const GROUP: GroupId = GroupId([7; 32]);
 /// A group for which there is always a key.
 const OPEN: GroupId = GroupId([8; 32]);
-const PEER: Locator = Locator::memory(2);
+pub(crate) const PEER: Locator = Locator::memory(2);
 
 fn words(text: &'static str) -> Sending {
     Sending { group: GROUP, service: Service::Agreed, payload: text.into(), signed: false }

@@ -3,5 +3,6 @@
 
 mod engine;
 mod one_thread;
+mod probes;
 mod resumed;
 mod store;

@@ -146,6 +146,14 @@ pub enum Output {
         /// The datagram.
         datagram: Bytes,
     },
+    /// Send this datagram by itself. It asks what the way to there carries, and devices let
+    /// datagrams pass in a train that they would stop alone.
+    Probe {
+        /// The locator.
+        to: Locator,
+        /// The datagram.
+        datagram: Bytes,
+    },
     /// The nodes at these places are one configuration with us now. If the host can receive and
     /// send to all of them at once, it answers with [`Input::Everybody`]. If there are none, there
     /// is nothing more to receive so.

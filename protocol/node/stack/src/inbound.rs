@@ -15,6 +15,7 @@ impl Node {
     pub(crate) fn hear_link(&mut self, now: Instant, output: link::Output, entropy: &mut dyn Entropy) {
         match output {
             link::Output::Transmit { to, datagram } => self.out.transmit(to, datagram),
+            link::Output::Probe { to, datagram } => self.out.probe(to, datagram),
             link::Output::Together { places } => self.out.together(places),
             link::Output::Up { node, at, .. } => self.link_up(now, node, at, entropy),
             link::Output::Path { node, mtu } => self.path_tried(now, node, mtu),

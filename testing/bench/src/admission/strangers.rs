@@ -282,7 +282,7 @@ impl Stranger {
     fn drain(&mut self, now: Tick, twice: bool) {
         while let Some(output) = self.links.poll_output() {
             match output {
-                Output::Transmit { to, datagram } => {
+                Output::Transmit { to, datagram } | Output::Probe { to, datagram } => {
                     let Some(to) = to.as_udp() else { continue };
                     for _ in 0..=usize::from(twice) {
                         let _ = self.socket.send_to(&datagram, to);

@@ -151,7 +151,9 @@ impl Actor {
     fn collect(&mut self) {
         while let Some(output) = self.stack.poll_output() {
             match output {
-                attach::Output::Transmit(to, bytes) => self.out.push_back(Output::Transmit(to, bytes)),
+                attach::Output::Transmit(to, bytes) | attach::Output::Probe(to, bytes) => {
+                    self.out.push_back(Output::Transmit(to, bytes))
+                }
                 // Simulated networks have no multicast, and no host names.
                 attach::Output::Together(_) | attach::Output::Resolve(_) => {}
                 attach::Output::Persist(write) => {

@@ -76,7 +76,9 @@ impl Robber {
         loop {
             let Some(door) = self.doors.get_mut(&key) else { return };
             match door.links.poll_output() {
-                Some(Output::Transmit { to, datagram }) => self.out.push_back((key, to, datagram)),
+                Some(Output::Transmit { to, datagram } | Output::Probe { to, datagram }) => {
+                    self.out.push_back((key, to, datagram))
+                }
                 Some(Output::Up { node, at, .. }) => self.up(now, key, node, at),
                 Some(Output::Frame { from, channel: Channel::Transcript, frame }) => {
                     self.asked(now, key, from, &frame);

@@ -13,12 +13,12 @@ use std::collections::BTreeSet;
 
 /// Round trips, in microseconds.
 const TRIPS: [u64; 5] = [100, 50_000, 200_000, 600_000, 1_000_000];
-const FOUNDERS: [Player; 3] = [0, 1, 2];
+pub(crate) const FOUNDERS: [Player; 3] = [0, 1, 2];
 
 /// Three founders who know where the others are, so far from each other; datagrams may overtake one
 /// another. If their nodes are carriers, the ring has another group of two members, which forms at
 /// the same time.
-fn world(trip: u64, seed: u64, carriers: bool, danger: Option<Danger>) -> World {
+pub(crate) fn world(trip: u64, seed: u64, carriers: bool, danger: Option<Danger>) -> World {
     let weather = Weather { delay_min: trip / 2, delay_max: trip / 2 + trip / 2_000, ..CALM };
     let drawn = Schedule::draw_calm(seed);
     let schedule = Schedule {
@@ -68,7 +68,7 @@ fn viewed(world: &World, who: &[Player], since: u64) -> Option<u64> {
 }
 
 /// How long that takes, in microseconds.
-fn until(world: &mut World, who: &[Player], since: u64) -> u64 {
+pub(crate) fn until(world: &mut World, who: &[Player], since: u64) -> u64 {
     while world.now < since + 60_000_000 {
         world.play_until(world.now + 10_000);
         if let Some(at) = viewed(world, who, since) {

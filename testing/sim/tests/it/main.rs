@@ -6,6 +6,7 @@ use folkmoot_sim::flood::heap::Counting;
 mod carriers;
 mod distant;
 mod flood;
+mod proposed;
 mod runs;
 mod shared;
 mod takeover;

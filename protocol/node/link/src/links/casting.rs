@@ -33,9 +33,10 @@ impl Parts {
                 None
             }
         };
-        if let Some(CastProbe { at, number, bytes }) = probe {
-            let datagram = self.rings.probe(number, bytes, around);
-            around.out.transmit(&at, datagram);
+        if let Some(CastProbe { at, number, bytes }) = probe
+            && let Some(datagram) = self.rings.probe(number, bytes, around)
+        {
+            around.out.say(Output::Probe { to: at, datagram });
         }
         if before && !self.cast.works() {
             let text = "not all members hear multicasts of this node: packets go to each by itself (LINK-39)";

@@ -207,6 +207,18 @@ impl Peer {
         Ok(bytes)
     }
 
+    /// The same of a probe, which leaves by itself.
+    pub(super) fn transmit_probe(
+        &mut self,
+        node: NodeId,
+        packet: BytesMut,
+        around: &mut Around<'_>,
+    ) -> Result<(), Spent> {
+        let datagram = self.seal(node, packet, around)?;
+        around.out.say(Output::Probe { to: self.at.clone(), datagram });
+        Ok(())
+    }
+
     fn seal(&mut self, node: NodeId, mut packet: BytesMut, around: &mut Around<'_>) -> Result<Bytes, Spent> {
         let association = self.keys.current();
         let agreed = association.common().version;

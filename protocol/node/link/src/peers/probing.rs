@@ -20,7 +20,7 @@ impl Peers {
             begin_data(&mut packet);
             put_frame(&mut packet, Lane::Control, &[&frame], frame.len());
             peer.pulse.send(now);
-            spent |= peer.transmit(node, packet, around).is_err();
+            spent |= peer.transmit_probe(node, packet, around).is_err();
         }
         if let Some(due) = peer.path.due() {
             around.out.note(due);

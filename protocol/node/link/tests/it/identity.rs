@@ -22,7 +22,7 @@ fn identities_prove_themselves() {
         for side in 0..2_usize {
             while let Some(output) = sides[side].1.poll_output() {
                 match output {
-                    Output::Transmit { datagram, .. } => {
+                    Output::Transmit { datagram, .. } | Output::Probe { datagram, .. } => {
                         let input =
                             Input::Datagram { from: Locator::memory(side as u32), bytes: opened(datagram) };
                         sides[1 - side].1.handle(now, input, &mut dice).unwrap();

@@ -38,6 +38,11 @@ impl Outbox {
         self.said.push_back(GroundOutput::Transmit(to, datagram));
     }
 
+    /// To the network, by itself.
+    pub(crate) fn probe(&mut self, to: Locator, datagram: Bytes) {
+        self.said.push_back(GroundOutput::Probe(to, datagram));
+    }
+
     /// To whoever can reach these all at once.
     pub(crate) fn together(&mut self, places: Vec<Locator>) {
         self.said.push_back(GroundOutput::Together(places));

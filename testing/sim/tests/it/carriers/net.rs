@@ -170,7 +170,7 @@ impl Moot {
                 stack.handle(now, input, &mut self.rngs[carrier]);
                 while let Some(output) = stack.poll_output() {
                     match output {
-                        Output::Transmit(to, bytes) => {
+                        Output::Transmit(to, bytes) | Output::Probe(to, bytes) => {
                             let to = usize::try_from(to.as_memory().unwrap() - 1).unwrap();
                             self.count += 1;
                             self.queue.insert((self.now + DELAY, self.count), (carrier, to, bytes));

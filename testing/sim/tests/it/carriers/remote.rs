@@ -146,7 +146,7 @@ fn a_process_that_carries() {
 
 fn answer(stream: &mut UnixStream, stack: &mut Stack) {
     while let Some(output) = stack.poll_output() {
-        if let Output::Transmit(to, bytes) = output {
+        if let Output::Transmit(to, bytes) | Output::Probe(to, bytes) = output {
             stream.write_all(&[1]).unwrap();
             stream.write_all(&to.as_memory().unwrap().to_be_bytes()).unwrap();
             write_bytes(stream, &bytes);

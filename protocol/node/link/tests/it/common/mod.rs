@@ -224,7 +224,7 @@ impl Net {
         while let Some(output) = self.parties[index].links.poll_output() {
             let party = &mut self.parties[index];
             match output {
-                Output::Transmit { to, datagram } => {
+                Output::Transmit { to, datagram } | Output::Probe { to, datagram } => {
                     assert!(datagram.len() <= 1_452, "a datagram of {} bytes", datagram.len());
                     let from = party.at.clone();
                     self.log.push((to.clone(), from.clone(), datagram.clone()));

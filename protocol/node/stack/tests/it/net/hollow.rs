@@ -89,6 +89,7 @@ impl Hollow {
 
     fn link_said(&mut self, now: Instant, output: LinkOutput, entropy: &mut dyn Entropy) {
         match output {
+            LinkOutput::Probe { to, datagram } => self.out.push_back(GroundOutput::Probe(to, datagram)),
             LinkOutput::Transmit { to, datagram } => self.out.push_back(GroundOutput::Transmit(to, datagram)),
             LinkOutput::Up { node, .. } => {
                 self.links.handle(now, Input::Standing { node, member: true }, entropy).unwrap();

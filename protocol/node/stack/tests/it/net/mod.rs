@@ -341,7 +341,7 @@ impl Net {
         while let Some(output) = self.players.get_mut(&who).unwrap().party.poll_output() {
             let player = self.players.get_mut(&who).unwrap();
             match output {
-                GroundOutput::Transmit(at, bytes) if at == EVERYBODY => {
+                GroundOutput::Transmit(at, bytes) | GroundOutput::Probe(at, bytes) if at == EVERYBODY => {
                     *self.sent.entry((who, EVERYWHERE)).or_default() += 1;
                     self.to_all.push(bytes.clone());
                     let deaf = self.multicast.clone().unwrap_or_default();
@@ -350,7 +350,7 @@ impl Net {
                         self.post(who, to, bytes.clone(), true);
                     }
                 }
-                GroundOutput::Transmit(at, bytes) => {
+                GroundOutput::Transmit(at, bytes) | GroundOutput::Probe(at, bytes) => {
                     let Some(to) = (0..32).find(|to| self.at(*to) == at) else { continue };
                     *self.sent.entry((who, to)).or_default() += 1;
                     self.post(who, to, bytes, false);
