@@ -71,15 +71,14 @@ impl Actor {
             Role::Stranger { .. } => vec![folkmoot_member::Command::Apply],
             Role::Founder | Role::Returner => Vec::new(),
         };
-        let now = Instant(0);
-        stack.handle(now, attach::Input::Clock(entrance.clock), entropy);
+        stack.handle(Instant(0), attach::Input::Clock(entrance.clock), entropy);
         let join = || folkmoot_member::Command::Join { group: home };
         let of_first = commands.into_iter().chain([join()]).map(|command| (first, command));
         let others = others(&stack, first, second);
         let of_others =
             others.iter().map(|(party, group)| (*party, folkmoot_member::Command::Join { group: *group }));
         for command in of_first.chain(second.map(|second| (second, join()))).chain(of_others) {
-            stack.handle(now, attach::Input::Command(command), entropy);
+            stack.handle(Instant(0), attach::Input::Command(command), entropy);
         }
         let mute = stack.upper.host().mute.clone();
         let mut actor = Self {
@@ -149,11 +148,10 @@ impl Actor {
 
     /// Turns the embedding's outputs into the world's words.
     fn collect(&mut self) {
+        use attach::Output::{Probe, Transmit};
         while let Some(output) = self.stack.poll_output() {
             match output {
-                attach::Output::Transmit(to, bytes) | attach::Output::Probe(to, bytes) => {
-                    self.out.push_back(Output::Transmit(to, bytes))
-                }
+                Transmit(to, bytes) | Probe(to, bytes) => self.out.push_back(Output::Transmit(to, bytes)),
                 // Simulated networks have no multicast, and no host names.
                 attach::Output::Together(_) | attach::Output::Resolve(_) => {}
                 attach::Output::Persist(write) => {
