@@ -8,12 +8,14 @@ use std::path::{Path, PathBuf};
 /// How the names of the project's crates begin.
 const OURS: &str = "folkmoot_";
 
-/// Builds and runs a program that is no member of the workspace and depends on `folkmoot` alone.
-/// Profiles and versions are the workspace's, so that what others wrote is not compiled anew.
+/// Builds and runs programs that are no members of the workspace and depend on `folkmoot` alone,
+/// the library's examples among them. Profiles and versions are the workspace's, so that what
+/// others wrote is not compiled anew.
 pub(crate) fn outside() -> Result<(), String> {
     let (lock, here) = (root().join("Cargo.lock"), root().join("testing/outside/Cargo.lock"));
     fs::copy(lock, &here).map_err(|error| format!("{}: {error}", here.display()))?;
     let build = "--manifest-path testing/outside/Cargo.toml --target-dir target --config Cargo.toml";
+    run(&format!("cargo build --quiet {build}"))?;
     run(&format!("cargo run --quiet {build}")).map(drop)
 }
 

@@ -1,27 +1,54 @@
-//! Makes a folder under a passphrase, opens it, says something and hears it.
+//! A program that depends on the library alone: it makes a folder under a passphrase, opens it,
+//! says something and hears it. Then it runs the library's examples, a process for each person.
 
-use folkmoot::parts::identity::{CharterDraft, Founder, Identity, SignedCharter};
-use folkmoot::parts::runtime::wall_clock;
-use folkmoot::parts::system::OsEntropy;
-use folkmoot::{
-    Command, Event, Folkmoot, GroupName, MemberStatus, Options, Passphrase, Secret, Service, StateFolder,
-    UnixTime,
-};
-use std::error::Error;
+mod examples;
+mod people;
+mod service;
+
+use folkmoot::{Command, Event, Folkmoot, MemberStatus, Options, Service};
+use people::{Outcome, found, passphrase};
 use std::path::Path;
-use std::time::Duration;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+/// Longest time for one of these.
+const LIMIT: Duration = Duration::from_secs(180);
 
 #[tokio::main]
-async fn main() -> Result<(), Box<dyn Error>> {
-    let folder = std::env::temp_dir().join(format!("folkmoot-outside-{}", std::process::id()));
-    let heard = tokio::time::timeout(Duration::from_secs(30), run(&folder)).await;
-    drop(std::fs::remove_dir_all(&folder));
-    heard?
+async fn main() -> ExitCode {
+    let root = std::env::temp_dir().join(format!("folkmoot-outside-{}", std::process::id()));
+    let ended = all(&root).await;
+    drop(std::fs::remove_dir_all(&root));
+    match ended {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("outside: {why}");
+            ExitCode::FAILURE
+        }
+    }
 }
 
-async fn run(folder: &Path) -> Result<(), Box<dyn Error>> {
-    make(folder)?;
-    let options = Options::new(folder).listen(([127, 0, 0, 1], 0)).passphrase(passphrase()?);
+async fn all(root: &Path) -> Outcome {
+    tell("a program of one member", alone(&root.join("alone"))).await?;
+    tell("example map", examples::map(&root.join("map"))).await?;
+    tell("example lock", examples::lock(&root.join("lock"))).await?;
+    tell("example groups", examples::groups(&root.join("groups"))).await?;
+    tell("example service", service::service(&root.join("service"))).await
+}
+
+/// Runs one of them, and says how long it took.
+async fn tell(what: &str, work: impl Future<Output = Outcome>) -> Outcome {
+    let begun = Instant::now();
+    let ended = tokio::time::timeout(LIMIT, work).await;
+    ended.map_err(|_| format!("{what}: not within {LIMIT:?}"))?.map_err(|why| format!("{what}: {why}"))?;
+    println!("{what}: ok after {:.1} s", begun.elapsed().as_secs_f64());
+    Ok(())
+}
+
+/// Says something and hears it.
+async fn alone(root: &Path) -> Outcome {
+    let [anna] = found(root, ["anna"], true)?;
+    let options = Options::new(anna.folder).listen(([127, 0, 0, 1], 0)).passphrase(passphrase()?);
     let mut moot = Folkmoot::open_with(options).await?;
     let session = moot.join().await?;
     session.send(Service::Safe, "good morning").await?;
@@ -36,23 +63,4 @@ async fn run(folder: &Path) -> Result<(), Box<dyn Error>> {
     println!("{} group", status.groups.len());
     moot.order(Command::Leave { group: moot.group() }).await?;
     Ok(moot.close().await?)
-}
-
-fn passphrase() -> Result<Passphrase, Box<dyn Error>> {
-    Ok(Passphrase::new(Secret::new(b"correct horse".to_vec()))?)
-}
-
-/// An identity under the passphrase, and a charter with it as its only founder. `folkmoot identity
-/// new` and `folkmoot charter` do the same from a shell.
-fn make(folder: &Path) -> Result<(), Box<dyn Error>> {
-    let now = wall_clock();
-    let mut entropy = OsEntropy::new()?;
-    let (from, to) = (UnixTime(now.0 - 3_600), UnixTime(now.0 + 86_400));
-    let anna = Identity::new("anna", &mut entropy, from, to)?;
-    let founders = vec![Founder::from(anna.certificate())];
-    let text = CharterDraft::new(GroupName::new("club")?, 1, founders, &mut entropy).to_toml();
-    let charter = SignedCharter::sign(&text, &[&anna])?;
-    let state = StateFolder::open(folder)?;
-    state.write_identity(&anna.sealed_key_pem(&passphrase()?, &mut entropy)?, &anna.certificate_pem())?;
-    Ok(state.write_charter(charter.der())?)
 }

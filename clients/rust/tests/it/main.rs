@@ -9,5 +9,6 @@ mod longest;
 mod multicast;
 mod outcome;
 mod paths;
+mod quorum;
 mod sealed;
 mod two_groups;
