@@ -1,7 +1,7 @@
 //! Chores in Rust: `cargo xtask verify` checks everything and writes nothing, `fix` repairs what
 //! can be repaired, `tidy` checks the house, `release` runs the full numbers and writes their log,
-//! `fuzz` runs the fuzz targets, `outside` a program of somebody else's, `picture` draws the demo
-//! for the README.
+//! `fuzz` runs the fuzz targets, `outside` programs of somebody else's, `package` builds one from
+//! what would be published, `picture` draws the demo for the README.
 
 mod fuzz;
 mod outside;
@@ -75,9 +75,11 @@ enum Chore {
         #[arg(long)]
         resume: bool,
     },
-    /// Builds and runs testing/outside: a program that depends on the library alone, and is in no
-    /// workspace with it.
+    /// Builds and runs testing/outside: programs that depend on the library alone, and are in no
+    /// workspace with it. The library's examples are among them.
     Outside,
+    /// Packs the library and the crates that it needs, and builds a program from the packages alone.
+    Package,
     /// Runs the demo and draws it as docs/demo.svg, the picture in the README.
     Picture {
         /// The program to run; without it, a release build of this checkout.
@@ -100,6 +102,7 @@ fn main() -> ExitCode {
             fuzz::fuzz(&fuzz::Plan { seconds, jobs, only, record, resume })
         }
         Chore::Outside => outside::outside(),
+        Chore::Package => outside::package(),
         Chore::Picture { program } => picture::picture(program.as_deref()),
     };
     match outcome {

@@ -1,7 +1,7 @@
 //! The library `folkmoot` as a program of somebody else's sees it.
 
-use crate::run::{root, run};
-use std::collections::BTreeSet;
+use crate::run::{capture, root, run};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -12,11 +12,102 @@ const OURS: &str = "folkmoot_";
 /// the library's examples among them. Profiles and versions are the workspace's, so that what
 /// others wrote is not compiled anew.
 pub(crate) fn outside() -> Result<(), String> {
-    let (lock, here) = (root().join("Cargo.lock"), root().join("testing/outside/Cargo.lock"));
-    fs::copy(lock, &here).map_err(|error| format!("{}: {error}", here.display()))?;
-    let build = "--manifest-path testing/outside/Cargo.toml --target-dir target --config Cargo.toml";
+    let here = root().join("testing/outside");
+    copy(&root().join("Cargo.lock"), &here.join("Cargo.lock"))?;
+    let build = build(&here);
     run(&format!("cargo build --quiet {build}"))?;
     run(&format!("cargo run --quiet {build}")).map(drop)
+}
+
+/// Packs the library and the crates that it needs, as they would be published, and builds an
+/// example from these packages alone, in a folder where nothing else of the project is.
+pub(crate) fn package() -> Result<(), String> {
+    let (packages, place) = (target().join("package"), std::env::temp_dir().join("folkmoot-package"));
+    for old in [&packages, &place] {
+        drop(fs::remove_dir_all(old));
+    }
+    let inside = private()?;
+    let leave_out = inside.iter().fold(String::new(), |line, name| format!("{line} --exclude {name}"));
+    let target = target().display().to_string();
+    run(&format!(
+        "cargo package --quiet --workspace --no-verify --allow-dirty --target-dir {target}{leave_out}"
+    ))?;
+    let program = place.join("program");
+    fs::create_dir_all(program.join("src")).map_err(|error| format!("{}: {error}", program.display()))?;
+    let names = unpack(&packages, &place)?;
+    let hello =
+        place.join(names.get("folkmoot").ok_or("`folkmoot` was not packed")?).join("examples/hello.rs");
+    copy(&hello, &program.join("src/main.rs"))?;
+    copy(&root().join("Cargo.lock"), &program.join("Cargo.lock"))?;
+    let manifest = program.join("Cargo.toml");
+    fs::write(&manifest, dependent(&names)).map_err(|error| format!("{}: {error}", manifest.display()))?;
+    run(&format!("cargo build --quiet {}", build(&program)))?;
+    fs::remove_dir_all(&place).map_err(|error| format!("{}: {error}", place.display()))
+}
+
+/// How cargo builds a crate that is in no workspace, beside what this workspace has built.
+fn build(folder: &Path) -> String {
+    let (folder, target, root) = (folder.display(), target(), root());
+    let (target, profiles) = (target.display(), root.join("Cargo.toml"));
+    format!("--manifest-path {folder}/Cargo.toml --target-dir {target} --config {}", profiles.display())
+}
+
+/// Where cargo builds: this program lies there.
+fn target() -> PathBuf {
+    let here = std::env::current_exe().unwrap_or_default();
+    here.ancestors().nth(2).map_or_else(|| root().join("target"), Path::to_path_buf)
+}
+
+/// The crates of the workspace that are not published: those that inherit `publish = false`.
+fn private() -> Result<Vec<String>, String> {
+    let (_, listed) = capture("git ls-files *Cargo.toml")?;
+    let mut names = Vec::new();
+    for path in listed.lines().filter(|path| !is_apart(path)) {
+        let manifest = read(&root().join(path))?;
+        let name = manifest.lines().find_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"'));
+        if manifest.lines().any(|line| line == "publish.workspace = true") {
+            names.push(name.ok_or_else(|| format!("{path} has no name"))?.to_owned());
+        }
+    }
+    Ok(names)
+}
+
+/// The workspace itself, and crates that are not in it.
+fn is_apart(manifest: &str) -> bool {
+    ["Cargo.toml", "testing/outside/Cargo.toml", "testing/fuzz/libfuzzer/Cargo.toml"].contains(&manifest)
+}
+
+/// Unpacks every package into `place`; gives the folder of each by the crate's name.
+fn unpack(packages: &Path, place: &Path) -> Result<BTreeMap<String, String>, String> {
+    let entries = fs::read_dir(packages).map_err(|error| format!("{}: {error}", packages.display()))?;
+    let mut names = BTreeMap::new();
+    for path in entries.flatten().map(|entry| entry.path()) {
+        let Some(folder) = path.file_name().and_then(|name| name.to_str()?.strip_suffix(".crate")) else {
+            continue;
+        };
+        run(&format!("tar --extract --gzip --file {} --directory {}", path.display(), place.display()))?;
+        let name = folder.rsplit_once('-').map_or(folder, |(name, _)| name);
+        names.insert(name.to_owned(), folder.to_owned());
+    }
+    Ok(names)
+}
+
+/// The manifest of a program that needs `folkmoot`, and takes the project's crates as unpacked.
+fn dependent(names: &BTreeMap<String, String>) -> String {
+    let version = env!("CARGO_PKG_VERSION");
+    let tokio = "tokio = { version = \"1\", features = [\"macros\", \"rt-multi-thread\"] }";
+    let head =
+        "[package]\nname = \"packaged-hello\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n";
+    let mut text =
+        format!("{head}\n[dependencies]\nfolkmoot = \"{version}\"\n{tokio}\n\n[patch.crates-io]\n");
+    for (name, folder) in names {
+        text.push_str(&format!("{name} = {{ path = \"../{folder}\" }}\n"));
+    }
+    text
+}
+
+fn copy(from: &Path, to: &Path) -> Result<(), String> {
+    fs::copy(from, to).map(drop).map_err(|error| format!("{} to {}: {error}", from.display(), to.display()))
 }
 
 /// Every type that a page of `folkmoot` names is of a crate that `folkmoot::parts` has.

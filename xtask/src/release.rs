@@ -161,6 +161,7 @@ fn node_floor() -> Vec<(&'static [u32], String)> {
         (&[18], "cargo run --release -p folkmoot-net -- --json".into()),
         (&[51], "cargo run --release -p folkmoot-sim -- away --schedules 100".into()),
         (&[51], "cargo xtask outside".into()),
+        (&[51], "cargo xtask package".into()),
         (&[18], "env FOLKMOOT_STARTS=200 cargo test -p folkmoot-sim --test it distant::".into()),
     ];
     all.extend(
