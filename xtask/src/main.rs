@@ -78,7 +78,8 @@ enum Chore {
     /// Builds and runs testing/outside: programs that depend on the library alone, and are in no
     /// workspace with it. The library's examples are among them.
     Outside,
-    /// Packs the library and the crates that it needs, and builds a program from the packages alone.
+    /// Packs the library and the crates that it needs, and builds a program from the packages
+    /// alone.
     Package,
     /// Runs the demo and draws it as docs/demo.svg, the picture in the README.
     Picture {

@@ -14,9 +14,39 @@ const OURS: &str = "folkmoot_";
 pub(crate) fn outside() -> Result<(), String> {
     let here = root().join("testing/outside");
     copy(&root().join("Cargo.lock"), &here.join("Cargo.lock"))?;
+    let program = page_program("docs/pubsub.md", "outside-pubsub")?;
+    run(&format!("cargo build --quiet {}", build(&program)))?;
     let build = build(&here);
+    run(&format!("cargo test --quiet --doc {build}"))?;
     run(&format!("cargo build --quiet {build}"))?;
     run(&format!("cargo run --quiet {build}")).map(drop)
+}
+
+/// Writes the program that a page shows: each block whose first line is a comment with a file's
+/// name is that file. Where the page says `folkmoot/`, this checkout is meant.
+fn page_program(page: &str, name: &str) -> Result<PathBuf, String> {
+    let folder = target().join(name);
+    drop(fs::remove_dir_all(&folder));
+    let head = format!("[package]\nname = \"{name}\"\nedition = \"2024\"\n\n[workspace]\n\n");
+    let text = read(&root().join(page))?;
+    for block in text.split("\n```").skip(1).step_by(2) {
+        let (file, lines) =
+            block.split_once('\n').and_then(|(_, block)| block.split_once('\n')).unwrap_or_default();
+        let Some(file) = file.strip_prefix("// ").or(file.strip_prefix("# ")).filter(|file| is_file(file))
+        else {
+            continue;
+        };
+        let start = if file == "Cargo.toml" { head.as_str() } else { "" };
+        let lines = lines.replace("path = \"folkmoot/", &format!("path = \"{}/", root().display()));
+        write(&folder.join(file), &format!("{start}{lines}\n"))?;
+    }
+    copy(&root().join("Cargo.lock"), &folder.join("Cargo.lock"))?;
+    Ok(folder)
+}
+
+/// Whether a comment's text is the name of a file, and nothing else.
+fn is_file(text: &str) -> bool {
+    text.ends_with(".rs") || text.ends_with(".lcm") || text == "Cargo.toml"
 }
 
 /// Packs the library and the crates that it needs, as they would be published, and builds an
@@ -39,8 +69,7 @@ pub(crate) fn package() -> Result<(), String> {
         place.join(names.get("folkmoot").ok_or("`folkmoot` was not packed")?).join("examples/hello.rs");
     copy(&hello, &program.join("src/main.rs"))?;
     copy(&root().join("Cargo.lock"), &program.join("Cargo.lock"))?;
-    let manifest = program.join("Cargo.toml");
-    fs::write(&manifest, dependent(&names)).map_err(|error| format!("{}: {error}", manifest.display()))?;
+    write(&program.join("Cargo.toml"), &dependent(&names))?;
     run(&format!("cargo build --quiet {}", build(&program)))?;
     fs::remove_dir_all(&place).map_err(|error| format!("{}: {error}", place.display()))
 }
@@ -104,6 +133,13 @@ fn dependent(names: &BTreeMap<String, String>) -> String {
         text.push_str(&format!("{name} = {{ path = \"../{folder}\" }}\n"));
     }
     text
+}
+
+/// Writes a file, and the folders above it.
+fn write(path: &Path, text: &str) -> Result<(), String> {
+    let folder = path.parent().unwrap_or(path);
+    let written = fs::create_dir_all(folder).and_then(|()| fs::write(path, text));
+    written.map_err(|error| format!("{}: {error}", path.display()))
 }
 
 fn copy(from: &Path, to: &Path) -> Result<(), String> {

@@ -1,6 +1,8 @@
 //! The examples `map`, `lock` and `groups`, each with three people and a process for each.
 
-use crate::people::{Outcome, Program, found};
+use crate::people::{Outcome, Program, beside, found};
+use folkmoot::{Event, Folkmoot, Options, Service};
+use std::net::SocketAddr;
 use std::path::Path;
 
 const NAMES: [&str; 3] = ["anna", "ben", "cleo"];
@@ -115,6 +117,33 @@ pub async fn groups(root: &Path) -> Outcome {
     cleo.quit().await?;
     ben.quit().await?;
     anna.quit().await
+}
+
+/// It says hello to somebody who is there, and prints what is said. It listens at port 4803 alone,
+/// which another member of this machine may have.
+pub async fn hello(root: &Path) -> Outcome {
+    if let Err(error) = std::net::UdpSocket::bind("0.0.0.0:4803") {
+        println!("SKIPPED: hello listens at port 4803, and that is not free here ({error})");
+        return Ok(());
+    }
+    let [anna, ben] = found(root, ["anna", "ben"], false)?;
+    let options = Options::new(&ben.folder).listen(ben.address.parse::<SocketAddr>()?);
+    let mut moot = Folkmoot::open_with(options).await?;
+    let session = moot.join().await?;
+    let mut command = beside("hello")?;
+    command.arg(&anna.folder);
+    let mut hello = Program::run("hello", command)?;
+    loop {
+        match moot.next().await?.ok_or("the member has stopped")? {
+            Event::Message { payload, .. } if payload == "hello" => break,
+            _ => {}
+        }
+    }
+    session.send(Service::Agreed, "good morning").await?;
+    hello.says("anna: hello").await?;
+    hello.says("ben: good morning").await?;
+    hello.kill().await?;
+    Ok(moot.close().await?)
 }
 
 /// Waits for a view of two, with this one in it.

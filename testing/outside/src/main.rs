@@ -6,7 +6,7 @@ mod people;
 mod service;
 
 use folkmoot::{Command, Event, Folkmoot, MemberStatus, Options, Service};
-use people::{Outcome, found, passphrase};
+use people::{Outcome, Program, beside, found, passphrase};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -33,7 +33,16 @@ async fn all(root: &Path) -> Outcome {
     tell("example map", examples::map(&root.join("map"))).await?;
     tell("example lock", examples::lock(&root.join("lock"))).await?;
     tell("example groups", examples::groups(&root.join("groups"))).await?;
-    tell("example service", service::service(&root.join("service"))).await
+    tell("example service", service::service(&root.join("service"))).await?;
+    tell("example hello", examples::hello(&root.join("hello"))).await?;
+    tell("docs/pubsub.md, typed messages", pubsub()).await
+}
+
+/// The program of the page publishes a pose and hears it. `cargo xtask outside` has built it.
+async fn pubsub() -> Outcome {
+    let mut program = Program::run("the program of docs/pubsub.md", beside("pubsub")?)?;
+    program.says("anna: [1.0, 2.0, 0.0], 0 missing").await?;
+    program.kill().await
 }
 
 /// Runs one of them, and says how long it took.

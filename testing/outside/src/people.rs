@@ -71,6 +71,11 @@ fn free_address() -> Result<String, String> {
     Ok(socket.local_addr().map_err(|error| error.to_string())?.to_string())
 }
 
+/// A program that was built beside this one.
+pub fn beside(name: &str) -> Outcome<Command> {
+    Ok(Command::new(std::env::current_exe()?.with_file_name(format!("outside-{name}"))))
+}
+
 /// An example that runs: what it has said on its standard output is kept.
 pub struct Program {
     pub name: &'static str,
@@ -95,19 +100,22 @@ impl Program {
         more: &[&str],
         credentials: Option<&Path>,
     ) -> Outcome<Self> {
-        let beside = std::env::current_exe()?.with_file_name(format!("outside-{example}"));
-        let mut command = Command::new(beside);
-        command.arg(&person.folder).args(Some(&person.address).filter(|address| !address.is_empty()));
-        command.args(more).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        command.kill_on_drop(true).env_remove("CREDENTIALS_DIRECTORY");
+        let mut command = beside(example)?;
+        command.arg(&person.folder).arg(&person.address).args(more).env_remove("CREDENTIALS_DIRECTORY");
         if let Some(folder) = credentials {
             command.env("CREDENTIALS_DIRECTORY", folder);
         }
+        Self::run(person.name, command)
+    }
+
+    /// Starts any program.
+    pub fn run(name: &'static str, mut command: Command) -> Outcome<Self> {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
         let mut child = command.spawn()?;
         let output = BufReader::new(child.stdout.take().ok_or("no output")?).lines();
         let errors = BufReader::new(child.stderr.take().ok_or("no errors")?).lines();
         let input = child.stdin.take();
-        Ok(Self { name: person.name, child, input, output, errors, said: Vec::new(), read: 0 })
+        Ok(Self { name, child, input, output, errors, said: Vec::new(), read: 0 })
     }
 
     /// Types a line.
