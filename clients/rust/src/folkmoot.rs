@@ -7,7 +7,7 @@ use folkmoot_attach::MemberStatus;
 use folkmoot_base::{Digest, GroupId, GroupName, Head, Locator, MemberId, Party};
 use folkmoot_runtime::{
     AuthorityStatus, Carrying, Command, Event, Lock, MemberHandle, Named, Outcome, Petition, Proposal,
-    Refusal, RunningMember, RuntimeError as Error, ShareStatus, StateFolder, Times, Told, Twice,
+    Refusal, RunningMember, RuntimeError as Error, ShareStatus, Times, Told, Twice,
 };
 use folkmoot_transport::{Faults, reached_at};
 use std::path::PathBuf;
@@ -39,27 +39,12 @@ impl Folkmoot {
     /// # Errors
     /// As [`Self::open`].
     pub async fn open_with(options: Options) -> Result<Self, Error> {
-        let Options { state, listen, seeds, heads, voucher, endorsement, replicated, multicast, .. } =
-            options;
-        let Options { carries, clock_ahead, danger_keep_keys, passphrase, identity, .. } = options;
-        let open = |passphrase| StateFolder::at(&state).identity(Some(passphrase));
-        let identity =
-            identity.map_or_else(|| passphrase.as_ref().map(open).transpose(), |one| Ok(Some(one)))?;
-        let options = folkmoot_runtime::Options {
-            state,
-            identity,
-            listen,
-            seeds,
-            heads,
-            voucher,
-            endorsement,
-            carries,
-            replicated,
-            multicast,
-            clock_ahead,
-            danger_keep_keys,
+        let on_thread = options.own_thread;
+        let options = options.opened()?;
+        let opened = match on_thread {
+            true => folkmoot_runtime::open_on_thread(options)?,
+            false => folkmoot_runtime::open(options).await?,
         };
-        let opened = folkmoot_runtime::open(options).await?;
         let folkmoot_runtime::Opened { running, me, name, group, locator, faults, lock } = opened;
         Ok(Self { running, me, name, group, locator, faults, lock })
     }

@@ -12,8 +12,9 @@
 //!
 //! The member runs as a task of the current tokio runtime and stops when [`Folkmoot`] and all its
 //! [`Session`]s are gone. Messages cost least if the runtime has one thread
-//! (`#[tokio::main(flavor = "current_thread")]`). If your program takes long for an event, use
-//! several threads: then the member answers the others while your program works.
+//! (`#[tokio::main(flavor = "current_thread")]`). If your program ever works for a tenth of a
+//! second without waiting for anything, give the member a thread of its own
+//! ([`Options::own_thread`]): otherwise the others may go on without it.
 //!
 //! # Events in order
 //!

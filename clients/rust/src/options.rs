@@ -1,8 +1,9 @@
 //! How a member is opened, when the folder alone does not say it.
 
+use crate::Error;
 use folkmoot_base::Locator;
 use folkmoot_runtime::{Identity, Passphrase};
-use folkmoot_runtime::{KnownHead, Voucher};
+use folkmoot_runtime::{KnownHead, StateFolder, Voucher};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -54,6 +55,10 @@ pub struct Options {
     /// Whether what this node sends to all others goes by IP multicast, if all of them hear that.
     /// It helps in large groups on one wired network. Off unless changed.
     pub multicast: bool,
+    /// Whether the member has a thread of its own, whatever runtime the program has. Then it
+    /// answers the others in time also while the program is busy. If not, as it is unless changed,
+    /// it is a task of the current tokio runtime, and messages cost less.
+    pub own_thread: bool,
     /// How far the wall clock is set forward: for tests.
     #[doc(hidden)]
     pub clock_ahead: Duration,
@@ -77,6 +82,7 @@ impl Options {
             carries: Vec::new(),
             replicated: false,
             multicast: false,
+            own_thread: false,
             clock_ahead: Duration::ZERO,
             danger_keep_keys: false,
         }
@@ -123,5 +129,28 @@ impl Options {
     pub fn carry(mut self, charter: impl Into<PathBuf>) -> Self {
         self.carries.push(charter.into());
         self
+    }
+
+    /// The same for the runtime, with the folder's identity opened if there is a passphrase.
+    pub(crate) fn opened(self) -> Result<folkmoot_runtime::Options, Error> {
+        let Self { state, listen, seeds, heads, voucher, endorsement, replicated, multicast, .. } = self;
+        let Self { carries, clock_ahead, danger_keep_keys, passphrase, identity, .. } = self;
+        let open = |passphrase| StateFolder::at(&state).identity(Some(passphrase));
+        let identity =
+            identity.map_or_else(|| passphrase.as_ref().map(open).transpose(), |one| Ok(Some(one)))?;
+        Ok(folkmoot_runtime::Options {
+            state,
+            identity,
+            listen,
+            seeds,
+            heads,
+            voucher,
+            endorsement,
+            carries,
+            replicated,
+            multicast,
+            clock_ahead,
+            danger_keep_keys,
+        })
     }
 }

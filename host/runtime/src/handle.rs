@@ -5,11 +5,11 @@ use crate::engine::{Counters, EVENTS_CHANNEL, Engine, ORDERS_WAITING_MAX, Order,
 use crate::names::Names;
 use crate::outcome::{Answer, Outcomes, Told};
 use crate::sends::{Room, Submission};
+use crate::thread::Thread;
 use crate::{Clock, Generation, OsEntropy, RuntimeError, Store, UpperStack, Wire, Writer};
 use folkmoot_attach::{Embedded, Ground};
 use folkmoot_base::Instant;
 use tokio::sync::{mpsc, oneshot};
-use tokio::task::JoinHandle;
 
 /// Orders and questions for one running member. Cheap to clone; the member stops when the last one
 /// is gone.
@@ -37,7 +37,8 @@ pub struct Running<G: Ground, U: UpperStack> {
     taken: Told<U::Event>,
     /// Where their lists go when they are empty.
     emptied: mpsc::Sender<Told<U::Event>>,
-    task: Option<JoinHandle<Result<(), RuntimeError>>>,
+    /// How the engine ended.
+    end: Option<oneshot::Receiver<Result<(), RuntimeError>>>,
 }
 
 /// Starts the engine as a task of the current tokio runtime.
@@ -67,9 +68,11 @@ where
     let outcomes = Outcomes::new(Writer::start(store)?, tell, spare);
     let (names, turn) = (Names::new(), Turn::default());
     let engine = Engine { machine, wire, clock, generation, entropy, orders, sends, outcomes, names, turn };
-    let task = tokio::spawn(engine.run());
+    let (ended, end) = oneshot::channel();
+    // If nobody wants to know how it ended, that is their choice.
+    tokio::spawn(async move { drop(ended.send(engine.run().await)) });
     let handle = Handle { orders: order, sends: send, room: Room::default() };
-    Ok(Running { handle, events, taken: Told::new(), emptied, task: Some(task) })
+    Ok(Running { handle, events, taken: Told::new(), emptied, end: Some(end) })
 }
 
 impl<G: Ground, U: UpperStack> Running<G, U> {
@@ -90,10 +93,23 @@ impl<G: Ground, U: UpperStack> Running<G, U> {
             // If there are spare ones enough, it is not needed.
             let _ = self.emptied.try_send(emptied);
         }
-        match self.task.take() {
-            Some(task) => task.await.map_err(|_| RuntimeError::Stopped)?.map(|()| None),
+        match self.end.take() {
+            Some(end) => end.await.map_err(|_| RuntimeError::Stopped)?.map(|()| None),
             None => Ok(None),
         }
+    }
+
+    /// Has `thread` run the engine, which was started on it, to its end.
+    pub(crate) fn run_on(&mut self, thread: Thread) -> Result<(), RuntimeError> {
+        let (ended, relayed) = oneshot::channel();
+        let end = self.end.replace(relayed);
+        thread.run(async move {
+            let Some(end) = end else { return };
+            // An engine that says nothing of its end has failed, and the relay says so likewise.
+            if let Ok(end) = end.await {
+                drop(ended.send(end));
+            }
+        })
     }
 
     /// Stops the member and waits until everything it owed the disk is there.
@@ -103,8 +119,8 @@ impl<G: Ground, U: UpperStack> Running<G, U> {
     pub async fn stop(mut self) -> Result<(), RuntimeError> {
         // A member that has stopped already is what was asked for.
         let _ = self.handle.orders.send(Order::Stop).await;
-        match self.task.take() {
-            Some(task) => task.await.map_err(|_| RuntimeError::Stopped)?,
+        match self.end.take() {
+            Some(end) => end.await.map_err(|_| RuntimeError::Stopped)?,
             None => Ok(()),
         }
     }

@@ -23,6 +23,7 @@ mod sends;
 mod stacks;
 mod state;
 mod store;
+mod thread;
 mod upper;
 mod wire;
 
@@ -32,8 +33,8 @@ pub use error::{CarryError, RuntimeError, StateError, StoreError};
 pub use handle::{Handle, Running, start};
 pub use names::addresses;
 pub use open::{
-    Household, Lodger, Machine, MemberHandle, Opened, Options, Prepared, RunningMember, open, open_with,
-    prepare, prepare_with,
+    Household, Lodger, Machine, MemberHandle, Opened, Options, Prepared, RunningMember, open, open_on_thread,
+    open_with, prepare, prepare_with,
 };
 pub use outcome::{EVENT_BYTES_WAITING_MAX, EVENTS_WAITING_MAX};
 pub use sends::SENDS_WAITING_MAX;

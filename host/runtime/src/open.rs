@@ -2,6 +2,7 @@
 
 use crate::carry::{self, der};
 use crate::stacks::{Member, Node};
+use crate::thread::Thread;
 use crate::{
     CarryError, Clock, Generation, Handle, Lock, MemberStack, OsEntropy, Running, RuntimeError, StateError,
     StateFolder, Store, UpperStack, start,
@@ -88,6 +89,21 @@ pub struct Opened<U: UpperStack<Event: Debug> = MemberStack, G: Ground = Node> {
 /// [`RuntimeError`]: the folder, the store, the socket, or what they hold.
 pub async fn open(options: Options) -> Result<Opened, RuntimeError> {
     open_with(options, |member| member).await
+}
+
+/// As [`open`], with a thread for this member alone: it answers the others whatever the program
+/// does meanwhile. Each message between the two then wakes a thread.
+///
+/// # Errors
+/// As [`open`]; [`RuntimeError::LocalStart`] if the system gives no thread.
+pub fn open_on_thread(options: Options) -> Result<Opened, RuntimeError> {
+    let thread = Thread::new()?;
+    let mut opened = {
+        let _inside = thread.enter();
+        prepare(options, &[], Timing::default())?.start(|node, all| (node, all.host))?
+    };
+    opened.running.run_on(thread)?;
+    Ok(opened)
 }
 
 /// As [`open`], with what `wrap` makes of the member in its place: tests wrap it in one that leaves

@@ -95,6 +95,8 @@ fn options(folder: &Path, run: &Run, identity: Identity) -> Options {
     options.multicast = run.multicast == Multicast::Auto;
     options.clock_ahead = Duration::from_secs(run.clock_ahead);
     options.danger_keep_keys = run.danger_keep_keys;
+    // What this program shows, or is given, may take it long.
+    options.own_thread = true;
     options
 }
 

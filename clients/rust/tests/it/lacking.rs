@@ -9,7 +9,7 @@ use std::time::Duration;
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// The next event of which `wanted` makes something.
-async fn hear<T>(moot: &mut Folkmoot, wanted: impl Fn(&Event) -> Option<T>) -> T {
+pub(crate) async fn hear<T>(moot: &mut Folkmoot, wanted: impl Fn(&Event) -> Option<T>) -> T {
     let heard = tokio::time::timeout(LIMIT, async {
         loop {
             if let Some(found) = wanted(&moot.next().await.unwrap().unwrap()) {

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
 
 mod attached;
+mod busy;
 mod families;
 mod hybrid_links;
 mod lacking;
