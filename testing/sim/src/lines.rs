@@ -256,7 +256,7 @@ fn after(parent: &Known, ruling: &Ruling, by_former: bool) -> Known {
 }
 
 /// Whether some of an electorate decide.
-fn is_quorum(electors: &[Option<Player>], some: &[Option<Player>]) -> bool {
+pub(crate) fn is_quorum(electors: &[Option<Player>], some: &[Option<Player>]) -> bool {
     let (places, yes) = (electors.len(), some.len());
     let first = electors.first().is_some_and(|first| some.contains(first));
     2 * yes > places || (2 * yes == places && first)
