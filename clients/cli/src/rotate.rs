@@ -71,9 +71,11 @@ async fn propose(
     let name = identity.name();
     data(json, &json!({ "member": old, "new": new }), || {
         format!(
-            "proposed: the key {} in place of {}\nVote: folkmoot vote approve give {name} another key. Once it is decided, stop \
-             this member and run: folkmoot --state {} identity rotate",
+            "proposed: the key {} in place of {}\nVote: folkmoot vote approve give {name}≈{} another key. Once it is decided, \
+             stop this member and run: folkmoot --state {} identity rotate",
             short(&new),
+            short(&old),
+            // From now on there are two keys of this name, so it has a mark.
             short(&old),
             folder.display()
         )

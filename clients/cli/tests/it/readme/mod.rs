@@ -1,5 +1,7 @@
-//! README's five minutes, as a person plays them: the commands come from README.md, in its order,
-//! through a shell, in an empty home. What it says of the output is compared with what is printed.
+//! The pages, as a person plays them: the commands come from README.md, docs/cli.md and
+//! docs/pubsub.md, in their order, through a shell, in an empty home, and what they show is compared
+//! with what the page says (`chapters`, `stage`). README's five minutes are played by several people
+//! at once (`play`):
 //!
 //! ```text
 //! on one machine      as they stand; only 127.0.0.1 is another address of the loopback network,
@@ -8,9 +10,17 @@
 //!                     for three machines: the host name of Anna's
 //! ```
 
+mod blocks;
+mod chapters;
+mod matching;
+mod matching_tests;
 mod page;
 mod play;
-mod pubsub;
+mod script;
+mod stage;
+mod terminal;
+mod tokens;
+mod wording;
 
 use crate::common::place::Place;
 use crate::common::spaces::Spaces;

@@ -5,7 +5,7 @@
 mod bounds;
 mod judge;
 mod keyed;
-mod kinds;
+pub(crate) mod kinds;
 mod parts;
 mod told;
 mod wide;
