@@ -9,6 +9,8 @@ use crate::open::{in_force, withdrawn};
 use crate::show::{harmless, short};
 use serde_json::Value;
 
+/// Most characters that are shown of a word that is no command.
+const WORD_SHOWN: usize = 40;
 /// Before a line that is to be signed.
 const SIGN: &[u8] = b"/sign ";
 /// What can be typed besides what is said, as far as most people need it.
@@ -85,6 +87,7 @@ pub(super) async fn obey(orders: &mut Control, screen: &Screen, typed: &str) -> 
             drop(orders.ask(&Request::Answer { letter, text }).await?);
         }
         _ => {
+            let word = beginning(word);
             let hint = format!(
                 "{word} is not a command. /help lists the commands. To send a line that begins with /, type // in its place"
             );
@@ -92,6 +95,14 @@ pub(super) async fn obey(orders: &mut Control, screen: &Screen, typed: &str) -> 
         }
     }
     Ok(())
+}
+
+/// A word as it is shown: what was pasted may be as long as a message.
+fn beginning(word: &str) -> String {
+    match word.char_indices().nth(WORD_SHOWN) {
+        Some((end, _)) => format!("{}…", word.get(..end).unwrap_or_default()),
+        None => word.into(),
+    }
 }
 
 /// What is proposed, and taken back.
@@ -149,4 +160,16 @@ fn standing(one: &Value) -> String {
         if names.is_empty() { String::new() } else { format!("; {word}: {}", names.join(", ")) }
     };
     format!(": has {have}, needs {}{}{}", harmless(needs), names("approved", "yes"), names("rejected", "no"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{WORD_SHOWN, beginning};
+
+    #[test]
+    fn of_a_word_that_is_no_command_the_beginning_is_shown() {
+        assert_eq!(beginning("/nonsense"), "/nonsense");
+        assert_eq!(beginning(&"é".repeat(WORD_SHOWN)), "é".repeat(WORD_SHOWN));
+        assert_eq!(beginning(&"é".repeat(3_000_000)), "é".repeat(WORD_SHOWN) + "…");
+    }
 }
