@@ -28,6 +28,7 @@
 use folkmoot::{Error, Event, Folkmoot, GroupId, GroupName, Options, Service, Session};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::process::ExitCode;
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, BufReader, stdin};
 
@@ -35,7 +36,17 @@ use tokio::io::{AsyncBufReadExt, BufReader, stdin};
 type Joined = BTreeMap<GroupId, (String, Session)>;
 
 #[tokio::main]
-async fn main() -> Result<(), Box<dyn std::error::Error>> {
+async fn main() -> ExitCode {
+    match run().await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("groups: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn run() -> Result<(), Box<dyn std::error::Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let [state, address, groups @ ..] = &words[..] else {
         return Err("usage: groups STATE ADDRESS:PORT GROUP...".into());

@@ -37,6 +37,7 @@
 use folkmoot::{Error, Event, Folkmoot, Options, Party, Service, Session, ViewId};
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
+use std::process::ExitCode;
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, BufReader, stdin};
 
@@ -148,7 +149,17 @@ impl Lock {
 }
 
 #[tokio::main]
-async fn main() -> Result<(), Box<dyn std::error::Error>> {
+async fn main() -> ExitCode {
+    match run().await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("lock: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn run() -> Result<(), Box<dyn std::error::Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let [state, address] = &words[..] else { return Err("usage: lock STATE ADDRESS:PORT".into()) };
     let options = Options::new(state).listen(address.parse::<SocketAddr>()?);

@@ -32,6 +32,7 @@
 use folkmoot::{Error, Event, Folkmoot, Options, Party, Service, Session, ViewId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
+use std::process::ExitCode;
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, BufReader, stdin};
 
@@ -130,7 +131,17 @@ impl Map {
 }
 
 #[tokio::main]
-async fn main() -> Result<(), Box<dyn std::error::Error>> {
+async fn main() -> ExitCode {
+    match run().await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("map: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn run() -> Result<(), Box<dyn std::error::Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let [state, address] = &words[..] else { return Err("usage: map STATE ADDRESS:PORT".into()) };
     let options = Options::new(state).listen(address.parse::<SocketAddr>()?);
