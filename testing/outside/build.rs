@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let root = Path::new(&env::var("CARGO_MANIFEST_DIR")?).join("../..");
     let out = PathBuf::from(env::var("OUT_DIR")?);
     let mut sources = vec![root.join("README.md")];
     for folder in ["docs", "docs/protocol", "clients/rust/src"] {

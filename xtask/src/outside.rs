@@ -106,7 +106,8 @@ fn is_apart(manifest: &str) -> bool {
     ["Cargo.toml", "testing/outside/Cargo.toml", "testing/fuzz/libfuzzer/Cargo.toml"].contains(&manifest)
 }
 
-/// Unpacks every package into `place`; gives the folder of each by the crate's name.
+/// Unpacks every package into `place`; gives the folder of each by the crate's name. In a package
+/// all files have one old date, by which cargo would take what it built of an earlier one.
 fn unpack(packages: &Path, place: &Path) -> Result<BTreeMap<String, String>, String> {
     let entries = fs::read_dir(packages).map_err(|error| format!("{}: {error}", packages.display()))?;
     let mut names = BTreeMap::new();
@@ -114,7 +115,11 @@ fn unpack(packages: &Path, place: &Path) -> Result<BTreeMap<String, String>, Str
         let Some(folder) = path.file_name().and_then(|name| name.to_str()?.strip_suffix(".crate")) else {
             continue;
         };
-        run(&format!("tar --extract --gzip --file {} --directory {}", path.display(), place.display()))?;
+        run(&format!(
+            "tar --extract --touch --gzip --file {} --directory {}",
+            path.display(),
+            place.display()
+        ))?;
         let name = folder.rsplit_once('-').map_or(folder, |(name, _)| name);
         names.insert(name.to_owned(), folder.to_owned());
     }
