@@ -17,14 +17,15 @@ fn scripts(page: &str) -> String {
     read(&format!("clients/cli/tests/it/readme/plays/{name}.txt"))
 }
 
-/// The blocks of a chapter that are to be run.
-fn run(page: &str, chapter: &str) -> Vec<Block> {
-    let is = |block: &Block| block.chapter == chapter && block.excuse.is_none();
-    blocks(&read(page)).into_iter().filter(is).collect()
+/// Plays the blocks of a chapter that are to be run.
+fn play(name: &str, page: &str, chapter: &str) {
+    play_changed(name, page, chapter, str::to_owned);
 }
 
-fn play(name: &str, page: &str, chapter: &str) {
-    let blocks = run(page, chapter);
+/// The same with a change of the page.
+fn play_changed(name: &str, page: &str, chapter: &str, change: impl FnOnce(&str) -> String) {
+    let is = |block: &Block| block.chapter == chapter && block.excuse.is_none();
+    let blocks: Vec<Block> = blocks(&change(&read(page))).into_iter().filter(is).collect();
     assert!(!blocks.is_empty(), "{page} has no chapter {chapter:?} with blocks that are run");
     Stage::new(name, scripts(page)).plays(chapter, &blocks);
 }
@@ -78,6 +79,45 @@ chapters! {
     the_bridge: CLI "The bridge",
     five_minutes_of_publish_and_subscribe: PUBSUB "An LCM user's five minutes",
     permissions: PUBSUB "Permissions",
+}
+
+/// What is said of "Verify a transcript" when its page is changed so.
+fn changed(name: &str, from: &str, to: &str) -> String {
+    let play = || {
+        play_changed(name, CLI, "Verify a transcript", |page| {
+            assert!(page.contains(from), "{from}");
+            page.replace(from, to)
+        });
+    };
+    let why = std::panic::catch_unwind(std::panic::AssertUnwindSafe(play)).expect_err("a change is noticed");
+    why.downcast_ref::<String>().cloned().unwrap_or_default()
+}
+
+/// A word that the program does not say, a line that it does not show, one that it does show and
+/// the page does not, a command that it does not know, and one that ends otherwise.
+#[test]
+fn a_page_that_says_otherwise_is_noticed() {
+    for (number, (from, to, why)) in [
+        ("valid: every handover", "valid: each handover", "valid: each handover"),
+        ("    charter now: quorum", "    more\n    charter now: quorum", "part at Err(\"more"),
+        ("    charter now: quorum = two-thirds\n", "", "part at Err(\"charter now: request"),
+        (
+            "moot verify charter.cms transcript",
+            "moot prove charter.cms transcript",
+            "unrecognized subcommand",
+        ),
+        (
+            "    $ folkmoot verify charter.cms f",
+            "    $ folkmoot verify x\n    $ folkmoot verify charter.cms f",
+            "exit code 3",
+        ),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let said = changed(&format!("changed-{number}"), from, to);
+        assert!(said.contains(why), "{from}: {said}");
+    }
 }
 
 #[test]

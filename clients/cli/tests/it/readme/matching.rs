@@ -1,8 +1,8 @@
 //! Whether a program showed what a page says that it shows.
 //!
-//! Lines are compared in their order; rows of a table in any order; lines without a word not at all.
-//! A line `...` is for any lines, also none. What is of one run only is compared by its shape, and by
-//! its name: what the page calls by one id in a chapter is one thing there.
+//! Lines are compared in their order, and rows of a table in any order. Lines without a word are
+//! none. A line `...` is for any lines, also none. What is of one run only is compared by its
+//! shape, and by its name: what the page calls by one id in a chapter is one thing there.
 
 use super::tokens::{Token, tokens};
 use std::collections::HashMap;

@@ -1,7 +1,7 @@
 //! The pages, as a person plays them: the commands come from README.md, docs/cli.md and
-//! docs/pubsub.md, in their order, through a shell, in an empty home, and what they show is compared
-//! with what the page says (`chapters`, `stage`). README's five minutes are played by several people
-//! at once (`play`):
+//! docs/pubsub.md, in their order, through a shell, in an empty home. What they show is compared
+//! with what the page says (`chapters`, `stage`). README's five minutes are played by several
+//! people at once (`play`):
 //!
 //! ```text
 //! on one machine      as they stand; only 127.0.0.1 is another address of the loopback network,

@@ -16,8 +16,10 @@ use std::time::{Duration, Instant};
 const LOOKS: [&str; 7] = [" roster", " status", " why ", " vote list", " rules", " letters", " doctor"];
 /// Makes the standard input the terminal of a session of its own.
 const TERMINAL: &[&str] = &["setsid", "--ctty"];
+/// Ends what does not end by itself.
+const LIMITED: &[&str] = &["timeout", "60"];
 /// How long what is shown may take to be what the page says.
-const SETTLED: Duration = Duration::from_secs(20);
+const SETTLED: Duration = Duration::from_secs(60);
 
 pub(super) struct Stage {
     // Ended before the folder goes.
@@ -239,7 +241,7 @@ impl Stage {
     fn until(&mut self, text: &str, line: &str) {
         let begun = Instant::now();
         loop {
-            let output = self.shell(line, &["env"]).stdin(Stdio::null()).output().unwrap();
+            let output = self.shell(line, LIMITED).stdin(Stdio::null()).output().unwrap();
             let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
             if said.contains(text) {
                 return;
@@ -251,7 +253,7 @@ impl Stage {
     }
 
     fn good(&self, line: &str) {
-        let output = self.shell(line, &["env"]).stdin(Stdio::null()).output().unwrap();
+        let output = self.shell(line, LIMITED).stdin(Stdio::null()).output().unwrap();
         let told = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
         assert!(output.status.success(), "{line}: {told}");
     }
