@@ -36,7 +36,9 @@ pub(super) struct Terminal {
 impl Terminal {
     /// Opens one in which this command runs, which begins a session there.
     pub(super) fn open(line: &str, mut command: Command) -> Self {
-        let keys = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).map(File::from).unwrap();
+        // Nobody else has our end: if this process is killed, those in the terminal hang up.
+        let keys =
+            openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).map(File::from).unwrap();
         grantpt(&keys).unwrap();
         unlockpt(&keys).unwrap();
         let name = ptsname(&keys, Vec::new()).unwrap().into_string().unwrap();
