@@ -23,7 +23,11 @@
 //!   missing, then [`Event::Admitted`], or [`Event::Denied`].
 //! - A change of view: [`Event::KeyPending`] says that sends are held. After
 //!   [`Event::Transitional`], the promises of the view hold only among those who go on together.
-//!   The next [`Event::View`] comes before any message of the new view.
+//!   The next [`Event::View`] comes before any message of the new view. Whoever is in its `members`
+//!   and not in its `transitional` has not heard what this member heard before.
+//! - A split: each side has a view. [`Folkmoot::is_quorum`] says whether a side may decide for the
+//!   whole group. Under a charter with `minority = "read-only"`, the other side hears, and its sends
+//!   give [`Error::SendRefused`]; under `"stop"` it does not hear either.
 //! - An end: [`Event::Removed`], if the member left or was removed. [`Folkmoot::next`] then still
 //!   gives events of other groups; it gives `None` once the member has stopped as told.
 //!
@@ -34,6 +38,9 @@
 //! back as [`Event::Message`], or [`Event::SendFailed`] if it was not sent. Only a safe message
 //! that comes back before [`Event::Transitional`] is known to be held by all members of the view.
 //! GUARANTEES.md has the levels. [`Session::queue`] promises less: its message is sealed later.
+//!
+//! The examples of this crate are a map that all members have, a lock, several groups, and a
+//! service; docs/programs.md introduces them.
 //!
 //! ```no_run
 //! use folkmoot::{Event, Folkmoot, Service};

@@ -3,7 +3,7 @@
 use folkmoot::parts::identity::{CharterDraft, Contact, Founder, Identity, Minority, SignedCharter};
 use folkmoot::parts::runtime::wall_clock;
 use folkmoot::parts::system::OsEntropy;
-use folkmoot::{GroupName, Passphrase, Secret, StateFolder, UnixTime};
+use folkmoot::{Event, Folkmoot, GroupName, Passphrase, Secret, StateFolder, UnixTime};
 use std::error::Error;
 use std::net::UdpSocket;
 use std::path::{Path, PathBuf};
@@ -183,5 +183,16 @@ impl Program {
             self.child.wait().await
         });
         Ok(ended.await.map_err(|_| format!("{} should have ended", self.name))??)
+    }
+}
+
+/// Waits for a view of so many.
+pub async fn view_of(moot: &mut Folkmoot, size: usize) -> Outcome {
+    loop {
+        match moot.next().await? {
+            Some(Event::View { members, .. }) if members.len() == size => return Ok(()),
+            Some(_) => {}
+            None => return Err("the member has stopped".into()),
+        }
     }
 }

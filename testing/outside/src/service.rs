@@ -1,6 +1,6 @@
 //! The example `service`: passphrases, exit codes, and an end in good order.
 
-use crate::people::{Outcome, Person, Program, WORD, found, passphrase};
+use crate::people::{Outcome, Person, Program, WORD, found, passphrase, view_of};
 use folkmoot::{Event, Folkmoot, Options, Service, Session};
 use std::path::Path;
 
@@ -67,15 +67,4 @@ async fn say(moot: &mut Folkmoot, session: &Session, how: &str) -> Outcome {
         }
     }
     Ok(())
-}
-
-/// Waits for a view of so many.
-async fn view_of(moot: &mut Folkmoot, size: usize) -> Outcome {
-    loop {
-        match moot.next().await? {
-            Some(Event::View { members, .. }) if members.len() == size => return Ok(()),
-            Some(_) => {}
-            None => return Err("the member has stopped".into()),
-        }
-    }
 }
