@@ -26,8 +26,8 @@
 //!   The next [`Event::View`] comes before any message of the new view. Whoever is in its `members`
 //!   and not in its `transitional` has not heard what this member heard before.
 //! - A split: each side has a view. [`Folkmoot::is_quorum`] says whether a side may decide for the
-//!   whole group. Under a charter with `minority = "read-only"`, the other side hears, and its sends
-//!   give [`Error::SendRefused`]; under `"stop"` it does not hear either.
+//!   whole group. Under a charter with `minority = "read-only"`, the other side hears, and its
+//!   sends give [`Error::SendRefused`]; under `"stop"` it does not hear either.
 //! - An end: [`Event::Removed`], if the member left or was removed. [`Folkmoot::next`] then still
 //!   gives events of other groups; it gives `None` once the member has stopped as told.
 //!
