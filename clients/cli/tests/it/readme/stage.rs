@@ -18,6 +18,8 @@ const LOOKS: [&str; 7] = [" roster", " status", " why ", " vote list", " rules",
 const TERMINAL: &[&str] = &["setsid", "--ctty"];
 /// Ends what does not end by itself.
 const LIMITED: &[&str] = &["timeout", "60"];
+/// How soon a program ends that does not know what it was told.
+const WRONG: Duration = Duration::from_millis(500);
 /// How long what is shown may take to be what the page says.
 const SETTLED: Duration = Duration::from_secs(60);
 
@@ -125,6 +127,10 @@ impl Stage {
             return;
         };
         let (name, mut terminal) = self.terminals.remove(place);
+        if step.shown.is_empty() {
+            std::thread::sleep(WRONG);
+            assert!(terminal.runs(), "{}", self.difference(step, &terminal, "its end"));
+        }
         let stop = step.shown.iter().position(|line| line == "^C");
         let first = &step.shown[..stop.unwrap_or(step.shown.len())];
         let begun = Instant::now();

@@ -87,6 +87,11 @@ impl Terminal {
         }
     }
 
+    /// Whether the program goes on.
+    pub(super) fn runs(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_none()
+    }
+
     pub(super) fn signal(&self, name: &str) {
         let group = format!("-{}", self.child.id());
         let sent = Command::new("kill").args([&format!("-{name}"), "--", &group]).status().unwrap();
