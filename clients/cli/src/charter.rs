@@ -122,11 +122,11 @@ pub(crate) fn verify(file: &Path, json: bool) -> Result<(), Failure> {
         } else {
             paint(Paint::Red, &format!("not valid yet: not signed by {}", missing.join(", ")))
         };
-        let (name, group) = (charter.name().as_str(), charter.group().short());
         let at = if contacts.is_empty() { "" } else { &format!("; contacts: {}", contacts.join(", ")) };
-        let (name, founders) = (visible(name), founders.join(", "));
+        let founders = founders.join(", ");
         format!(
-            "{name} ({group}), founded by {founders}; {}{at}\n{}\n{verdict}",
+            "{}, founded by {founders}; {}{at}\n{}\n{verdict}",
+            called(charter),
             admits(charter),
             whole_text(charter)
         )
@@ -150,6 +150,11 @@ fn missing(signed: &SignedCharter) -> Vec<String> {
     let missing: Vec<_> = signed.missing().map(|founder| founder.key.member_id()).collect();
     let all = signed.charter().founders().iter().zip(founders(signed.charter()));
     all.filter(|(founder, _)| missing.contains(&founder.key.member_id())).map(|(_, name)| name).collect()
+}
+
+/// The group's name, and the beginning of its id.
+fn called(charter: &Charter) -> String {
+    format!("{} ({})", visible(charter.name().as_str()), charter.group().short())
 }
 
 /// Everything that a founder signs: whose keys are founders', and each rule.
@@ -276,7 +281,7 @@ fn sign(
         return Err(Failure::new(Exit::Usage, hint));
     }
     if !json {
-        eprintln!("what you sign:\n{}", whole_text(&charter));
+        eprintln!("what you sign:\n{}\n{}", called(&charter), whole_text(&charter));
         if !yes && terminal::is_here() && !terminal::agrees("Sign it? Type yes or no:") {
             return Err(Failure::new(Exit::No, "nothing was signed: the answer was not yes"));
         }

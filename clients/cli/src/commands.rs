@@ -139,7 +139,8 @@ pub(crate) async fn expel(folder: &Path, member: String, force: bool, json: bool
     let request = |weigh| Request::Expel { member: member.clone(), force, weigh };
     let answer = propose(folder, request, force).await?;
     let (name, id) = (harmless(text(&answer, "name")), short(text(&answer, "member")));
-    data(json, &answer, || proposed(&format!("expel {name} ({id})")));
+    let warning = all_needed(&answer);
+    data(json, &answer, || proposed(&format!("expel {name} ({id})")) + &warning);
     Ok(())
 }
 
@@ -321,6 +322,12 @@ fn authority_line(status: &Value) -> String {
             "\nauthority not reachable from here, {heard}: members go on; nobody is admitted meanwhile"
         ),
     }
+}
+
+/// Whether the group has other members than the one whose status this is.
+pub(crate) fn has_others(status: &Value) -> bool {
+    let people = status.get("people").and_then(Value::as_array).into_iter().flatten();
+    people.filter(|person| on_roster(text(person, "state"))).count() > 1
 }
 
 /// Whether somebody in this state is a member.

@@ -15,6 +15,7 @@
 use crate::exit::{Exit, Failure};
 use crate::values::Ordering;
 use folkmoot::StateFolder;
+use folkmoot_base::limits::MESSAGE_BYTES_MAX;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -25,8 +26,11 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 
 /// Commands served at once.
 pub(crate) const CLIENTS_MAX: usize = 32;
-/// Longest line.
+/// Longest line that a member takes.
 pub(crate) const LINE_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Longest line that it says: a message of the greatest length, in hexadecimal, and as text with
+/// what JSON adds to it ([`crate::show::words`]).
+pub(crate) const SAID_BYTES_MAX: usize = 5 * MESSAGE_BYTES_MAX;
 /// Events kept for a slow subscriber.
 pub(crate) const EVENTS_BEHIND_MAX: usize = 16_384;
 /// Their bytes; the newest one is kept however long it is.
@@ -230,13 +234,16 @@ impl From<Result<Value, Failure>> for Answer {
     }
 }
 
-/// One line from `reader`, without its end; `None` at the end of the stream.
+/// One line of at most `most` bytes from `reader`, without its end; `None` at the end of the stream.
 ///
 /// # Errors
 /// A line that is too long or not UTF-8, or what the system says.
-pub(crate) async fn read_line(reader: &mut BufReader<OwnedReadHalf>) -> std::io::Result<Option<String>> {
+pub(crate) async fn read_line(
+    reader: &mut BufReader<OwnedReadHalf>,
+    most: usize,
+) -> std::io::Result<Option<String>> {
     let mut line = Vec::new();
-    let most = u64::try_from(LINE_BYTES_MAX).unwrap_or(u64::MAX);
+    let most = u64::try_from(most).unwrap_or(u64::MAX);
     if reader.take(most).read_until(b'\n', &mut line).await? == 0 {
         return Ok(None);
     }
@@ -312,7 +319,7 @@ impl Control {
     }
 
     async fn next_line(&mut self) -> Result<Option<String>, Failure> {
-        let line = read_line(&mut self.reader).await;
+        let line = read_line(&mut self.reader, SAID_BYTES_MAX).await;
         line.map_err(|error| self.gone(&error.to_string()))
     }
 

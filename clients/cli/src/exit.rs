@@ -85,7 +85,10 @@ impl Failure {
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let exit = match &error {
-            Error::Store(StoreError::LocalStopped) | Error::LocalSlowReader(_) | Error::Stopped => Exit::Bug,
+            Error::Store(StoreError::LocalStopped) | Error::LocalSlowReader(_) | Error::LocalFailed => {
+                Exit::Bug
+            }
+            Error::Stopped => Exit::Unreachable,
             Error::NotInGroup | Error::NoEpoch => Exit::NotInGroup,
             Error::NotSigned | Error::LocalProof(_) => Exit::No,
             // A service manager starts it again, which is what is to be done.
@@ -146,6 +149,7 @@ mod tests {
         for (kind, exit) in [
             (std::io::ErrorKind::StorageFull, 75),
             (std::io::ErrorKind::AddrNotAvailable, 75),
+            (std::io::ErrorKind::AddrInUse, 75),
             (std::io::ErrorKind::PermissionDenied, 3),
             (std::io::ErrorKind::NotFound, 3),
         ] {
@@ -153,6 +157,6 @@ mod tests {
         }
         let too_many = std::io::Error::from_raw_os_error(24);
         assert_eq!(Failure::file("x".as_ref(), &too_many).exit as u8, 75);
-        assert_eq!(code(Error::Stopped), 70);
+        assert_eq!((code(Error::Stopped), code(Error::LocalFailed)), (4, 70));
     }
 }

@@ -1,7 +1,7 @@
 //! `folkmoot send` and `folkmoot receive`.
 
 use crate::args::messages::{Receive, Send};
-use crate::commands::{ask, text};
+use crate::commands::{ask, has_others, text};
 use crate::control::{Control, Request};
 use crate::exit::{Exit, Failure};
 use crate::files::read_start;
@@ -35,7 +35,11 @@ pub(crate) async fn send(folder: &Path, send: Send) -> Result<(), Failure> {
     }
     let request = Request::Send { payload: hex(&payload), service: send.service, sign: send.sign };
     match tokio::time::timeout(Duration::from_secs(send.timeout), ask(folder, request)).await {
-        Ok(answer) => answer.map(|_| ()),
+        Ok(answer) => {
+            answer?;
+            warn_of_nobody(folder).await;
+            Ok(())
+        }
         Err(_) => {
             // A member that does not run any more says so by its silence.
             ask(folder, Request::View).await?;
@@ -45,6 +49,16 @@ pub(crate) async fn send(folder: &Path, send: Send) -> Result<(), Failure> {
             );
             Err(Failure::new(Exit::TimedOut, hint))
         }
+    }
+}
+
+/// Says so if nobody else was there to hear what was sent.
+async fn warn_of_nobody(folder: &Path) {
+    // What was sent is sent, also if the member says nothing more.
+    let Ok(view) = ask(folder, Request::View).await else { return };
+    let alone = view.get("members").and_then(Value::as_array).is_some_and(|members| members.len() == 1);
+    if alone && ask(folder, Request::Status).await.is_ok_and(|status| has_others(&status)) {
+        eprintln!("nobody else is here: nobody has heard that");
     }
 }
 

@@ -7,7 +7,7 @@ use crate::control::{Control, Request};
 use crate::exit::{Exit, Failure};
 use crate::files::{read_small, read_start};
 use crate::member::render::view_text;
-use crate::show::{Paint, data, harmless, paint, said, short};
+use crate::show::{Paint, data, harmless, paint, said, short, words};
 use crate::verify::load;
 use folkmoot_base::{GroupId, GroupName, MemberId, hex, unhex, whole};
 use folkmoot_identity::names::told;
@@ -118,7 +118,7 @@ fn tell(
     let own = (stamp.sender.member, message.certificate().name());
     let name = told(founders.chain([own])).remove(&stamp.sender.member).unwrap_or_default();
     let group = named.unwrap_or(charter.name()).as_str();
-    let text = std::str::from_utf8(message.text()).ok();
+    let text = words(message.text());
     let value = json!({
         "stands": true, "signed_by": name, "member": stamp.sender.member.hex(), "port": stamp.sender.port, "standing": standing, "name": group,
         "group": stamp.view.group.hex(), "view": view_text(&stamp.view), "epoch": hex(&stamp.epoch),

@@ -93,6 +93,15 @@ fn is_text(text: &str) -> bool {
     text.chars().all(|c| !c.is_control() || c.is_whitespace() || c == '\u{1b}')
 }
 
+/// What others have said as text in JSON: nothing if it is not UTF-8, or if more than an eighth of
+/// it are characters for which JSON needs six bytes each. So it takes two and a half times its
+/// length at most.
+pub(crate) fn words(bytes: &[u8]) -> Option<&str> {
+    let long = |c: &&u8| **c < b' ' && !matches!(**c, b'\n' | b'\t' | b'\r' | 0x08 | 0x0c);
+    let few = bytes.iter().filter(long).count() <= bytes.len() / 8;
+    std::str::from_utf8(bytes).ok().filter(|_| few)
+}
+
 /// What others have said, for people: of what is no text, only how long it is. A text of several
 /// lines has a mark before each but the first, so that nobody's words look like another's.
 pub(crate) fn said(bytes: &[u8]) -> String {
@@ -140,6 +149,18 @@ mod tests {
     fn what_others_say_cannot_move_the_cursor() {
         assert_eq!(harmless("a\u{1b}[2Jb\nc\u{202e}d"), "a\u{fffd}[2Jb\u{fffd}c\u{fffd}d");
         assert_eq!(harmless("grüß dich 👋"), "grüß dich 👋");
+    }
+
+    #[test]
+    fn text_in_json_takes_two_and_a_half_times_its_length_at_most() {
+        for text in ["a\"\\\n\u{1}\u{1b}", "\n\t\r", "\0\0\0\0\0\0\0\0", "\"", "grüß dich 👋"] {
+            let text = text.repeat(1_000);
+            let line = serde_json::to_string(&words(text.as_bytes())).unwrap();
+            assert!(line.len() <= text.len() * 5 / 2 + 2, "{}", line.len());
+        }
+        assert_eq!(words(b"12345678\x1b"), Some("12345678\u{1b}"));
+        assert_eq!(words(b"1234567\x1b"), Some("1234567\u{1b}"));
+        assert_eq!((words(b"123456\x1b"), words(b"\xff")), (None, None));
     }
 
     #[test]

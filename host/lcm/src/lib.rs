@@ -16,6 +16,7 @@ mod clock;
 mod danger;
 mod hearing;
 mod hub;
+mod interfaces;
 mod membership;
 mod outgoing;
 mod presence;
@@ -30,6 +31,7 @@ mod voice;
 pub use bus::{Bus, BusError};
 pub use danger::Danger;
 pub use folkmoot_pubsub::{Address, Channel, Pattern, PatternError};
+pub use interfaces::interfaces_without;
 pub use membership::{
     CONFIRMATION_CHANNEL, EXCLUSION_CHANNEL, EXCLUSION_FILE_END, EXCLUSION_FILES_MAX, Keyed, Membership,
     MembershipError, Options, exclusions_in,

@@ -289,9 +289,12 @@ pub enum RuntimeError {
     /// A proof was asked for of what does not stand.
     #[error("no proof can be made: {0}")]
     LocalProof(String),
-    /// The runtime has ended.
-    #[error("the member has stopped")]
+    /// The runtime has ended: its own program says why.
+    #[error("the member has stopped. What it printed, or its log, says why")]
     Stopped,
+    /// The engine ended without a word.
+    #[error("the member has ended without a reason, which is a bug")]
+    LocalFailed,
 }
 
 impl RuntimeError {

@@ -94,7 +94,7 @@ impl<G: Ground, U: UpperStack> Running<G, U> {
             let _ = self.emptied.try_send(emptied);
         }
         match self.end.take() {
-            Some(end) => end.await.map_err(|_| RuntimeError::Stopped)?.map(|()| None),
+            Some(end) => end.await.map_err(|_| RuntimeError::LocalFailed)?.map(|()| None),
             None => Ok(None),
         }
     }
@@ -120,7 +120,7 @@ impl<G: Ground, U: UpperStack> Running<G, U> {
         // A member that has stopped already is what was asked for.
         let _ = self.handle.orders.send(Order::Stop).await;
         match self.end.take() {
-            Some(end) => end.await.map_err(|_| RuntimeError::Stopped)?,
+            Some(end) => end.await.map_err(|_| RuntimeError::LocalFailed)?,
             None => Ok(()),
         }
     }

@@ -55,16 +55,16 @@ pub fn put_in_place(draft: &Path, path: &Path) -> io::Result<()> {
 }
 
 /// Whether time alone may mend it, and nobody need decide anything: a disk that is full, an address
-/// that is not there yet, too many open files.
+/// that is not there yet or that another program still has, too many open files.
 pub fn is_passing(error: &io::Error) -> bool {
     use io::ErrorKind::{
-        AddrNotAvailable, HostUnreachable, NetworkDown, NetworkUnreachable, OutOfMemory, QuotaExceeded,
-        ResourceBusy, StorageFull, TimedOut, WouldBlock,
+        AddrInUse, AddrNotAvailable, HostUnreachable, NetworkDown, NetworkUnreachable, OutOfMemory,
+        QuotaExceeded, ResourceBusy, StorageFull, TimedOut, WouldBlock,
     };
     // They have no kind: ENFILE, EMFILE, and ENOBUFS of Linux and of the BSDs.
     const NAMELESS: [i32; 4] = [23, 24, 105, 55];
     let kind = error.kind();
-    matches!(kind, StorageFull | QuotaExceeded | AddrNotAvailable | OutOfMemory | ResourceBusy)
+    matches!(kind, StorageFull | QuotaExceeded | AddrInUse | AddrNotAvailable | OutOfMemory | ResourceBusy)
         || matches!(kind, HostUnreachable | NetworkDown | NetworkUnreachable | TimedOut | WouldBlock)
         || error.raw_os_error().is_some_and(|code| NAMELESS.contains(&code))
 }

@@ -1,7 +1,7 @@
 //! What can be typed into a talk besides what is said.
 
 use super::screen::Screen;
-use crate::commands::{proposed, text, voted};
+use crate::commands::{all_needed, proposed, text, voted};
 use crate::control::{Control, Request};
 use crate::exit::{Exit, Failure};
 use crate::member::concerns::lines;
@@ -116,7 +116,7 @@ async fn decide(orders: &mut Control, screen: &Screen, word: &str, subject: Stri
             let request = Request::Expel { member: subject, force: false, weigh: false };
             let told = orders.ask(&request).await?;
             let who = format!("{} ({})", harmless(text(&told, "name")), short(text(&told, "member")));
-            screen.say(&proposed(&format!("expel {who}")));
+            screen.say(&(proposed(&format!("expel {who}")) + &all_needed(&told)));
         }
         ("/expel", _) => return Err(asks("Whom do you want to expel? Type /expel NAME.")),
         (_, Some((field, value))) => {

@@ -5,6 +5,7 @@ use super::piped::Typed;
 use super::saying::{Report, Said, Saying};
 use super::screen::Screen;
 use super::{LOOK, denied, is_shared, judge};
+use crate::commands::has_others;
 use crate::control::{Control, Request};
 use crate::exit::{Exit, Failure};
 use crate::member;
@@ -51,6 +52,8 @@ pub(super) struct Losses {
     unsent: u64,
     disobeyed: u64,
     missed: u64,
+    /// Lines that came back while nobody else was there.
+    unheard: u64,
     input: Option<Failure>,
 }
 
@@ -65,11 +68,12 @@ impl Losses {
         if let Some(failure) = self.input {
             return Err(failure);
         }
-        let disobeyed = if person { 0 } else { self.disobeyed };
+        let [disobeyed, unheard] = if person { [0; 2] } else { [self.disobeyed, self.unheard] };
         let parts = [
             (self.unsent, many_of(self.unsent, "line") + " not sent"),
             (disobeyed, many_of(disobeyed, "line") + " of the input not obeyed"),
             (self.missed, many_of(self.missed, "event") + " missed, because nobody read them in time"),
+            (unheard, many_of(unheard, "line") + " sent while nobody else was there: nobody has heard that"),
         ];
         let parts: Vec<String> =
             parts.into_iter().filter(|(count, _)| *count > 0).map(|(_, text)| text).collect();
@@ -101,6 +105,12 @@ struct Talk {
     tell: Instant,
     /// Whether it was told who has answered, or has nobody to look for.
     met: bool,
+    /// Whether somebody else is in the view.
+    company: bool,
+    /// Own lines that came back while nobody was, and have not been weighed.
+    lone: u64,
+    /// Whether the group has others, if that was asked in this view.
+    others: Option<bool>,
 }
 
 /// How many lines wait for a key, for whoever learns first that the talk is over.
@@ -148,6 +158,9 @@ pub(super) async fn talk(
         since: Instant::now(),
         tell: Instant::now() + if asking { CONTACT } else { TELL },
         met: !asking,
+        company: is_shared(view.get("members")),
+        lone: 0,
+        others: None,
     };
     while typed.is_some() || talk.goes_on() {
         let turn = tokio::select! {
@@ -160,7 +173,10 @@ pub(super) async fn talk(
         match turn {
             Turn::Tell => talk.tell().await?,
             Turn::Heard(None) => return talk.stopped(),
-            Turn::Heard(Some(event)) => talk.hear(&event)?,
+            Turn::Heard(Some(event)) => {
+                talk.hear(&event)?;
+                talk.weigh().await?;
+            }
             Turn::Sent(report) => talk.note(&report),
             Turn::Typed(Some(Typed::Lines(lines))) => talk.obey_all(lines).await?,
             Turn::Typed(None) => typed = None,
@@ -306,11 +322,30 @@ impl Talk {
             show(&self.screen, event, self.json);
         }
         judge(event, self.asks)?;
+        match text("event") {
+            "view" => (self.company, self.others) = (is_shared(event.get("members")), None),
+            "message" if text("sender") == self.me && !self.company => self.lone += 1,
+            _ => {}
+        }
         if self.asks && text("event") == "removed" {
             self.asking = true;
             self.begin_to_wait();
         }
         self.asking = self.asking && !is_shared(event.get("members"));
+        Ok(())
+    }
+
+    /// What came back while nobody else was there is lost, if the group has others.
+    async fn weigh(&mut self) -> Result<(), Failure> {
+        let lone = core::mem::take(&mut self.lone);
+        if lone > 0 && self.others.is_none() {
+            let others = has_others(&self.orders.ask(&Request::Status).await?);
+            self.others = Some(others);
+            if others && self.screen.has_editor() {
+                self.screen.note("nobody else is here: nobody has heard that");
+            }
+        }
+        self.losses.unheard += if self.others == Some(true) { lone } else { 0 };
         Ok(())
     }
 
@@ -336,7 +371,7 @@ impl Talk {
             match order(text, person) {
                 Order::Nothing => {}
                 Order::Quit => {
-                    self.quits = true;
+                    self.quit();
                     break;
                 }
                 Order::Do(order) if self.asking && order == "/withdraw" => {
@@ -364,6 +399,15 @@ impl Talk {
             self.unsent.store(self.saying.waiting(), atomic::Ordering::Relaxed);
         }
         Ok(())
+    }
+
+    /// No more is typed. What was typed before waits for a key, perhaps for long.
+    fn quit(&mut self) {
+        self.quits = true;
+        if self.saying.waiting() > 0 {
+            let lines = many_of(self.saying.waiting(), "line");
+            self.screen.note(&format!("{lines} still waiting for a key; Ctrl-C ends without sending them"));
+        }
     }
 
     /// Waits until what was sent has its place in the group's order, and shows what came with it.
@@ -402,7 +446,7 @@ impl Talk {
                 break;
             }
         }
-        Ok(())
+        self.weigh().await
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::exit::{Exit, Failure};
 use crate::show::{harmless, short};
-use folkmoot_identity::names::{is_marked, look_alike, made, unmarked};
+use folkmoot_identity::names::{ALIKE, is_marked, look_alike, made, unmarked};
 use unicode_normalization::UnicodeNormalization as _;
 
 /// Digits of an id that may stand for it.
@@ -28,8 +28,11 @@ impl<T> Choice<T> {
     /// A whole id is nothing but an id, lest somebody be called like another's.
     fn is_meant(&self, text: &str, digits: &str) -> bool {
         let whole = digits.len() == DIGITS_ALL && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
-        let begins = digits.len() >= DIGITS_MIN && self.id.starts_with(digits);
-        begins || (!whole && self.name == text)
+        // Whose request it is can be said by its key, too. A proposal takes its own digits: who it
+        // expels is not who is wanted.
+        let of_key = self.name.rsplit_once(ALIKE).filter(|_| self.kind == "request").map(|(_, key)| key);
+        let begins = |id: &str| digits.len() >= DIGITS_MIN && id.starts_with(digits);
+        begins(&self.id) || of_key.is_some_and(begins) || (!whole && self.name == text)
     }
 
     /// Whether it has a mark, and its name may be taken for what was typed.
@@ -56,7 +59,8 @@ pub(crate) fn find<T>(text: &str, choices: Vec<Choice<T>>, nothing: &str) -> Res
         let like: Vec<Choice<T>> = others.into_iter().filter(|choice| choice.is_like(text)).collect();
         if !like.is_empty() {
             let hint = format!(
-                "{text:?} looks like the name of more than one: {}. Give the first digits of the one you mean",
+                "{text:?} looks like the name of more than one: {}. Give the name with its mark, or the first digits of the one \
+                 you mean",
                 list(like.iter())
             );
             return Err(Failure::new(Exit::Usage, hint));
@@ -116,6 +120,19 @@ mod tests {
             assert_eq!(look(&one.id.to_uppercase(), &open), Ok(one.value));
         }
         assert_eq!(look("a1a", &open).unwrap_err().exit, Exit::No, "three digits are too few");
+    }
+
+    #[test]
+    fn a_request_is_meant_by_the_digits_of_its_key_and_a_proposal_is_not() {
+        let open = [choice("request", "cleo≈2d212812", "a1"), choice("proposal", "expel ben≈5f5f7070", "b2")];
+        assert_eq!(look("2D21", &open), Ok("request"));
+        assert_eq!(look("2d2", &open).unwrap_err().exit, Exit::No, "three digits are too few");
+        assert_eq!(look("5f5f7070", &open).unwrap_err().exit, Exit::No);
+        assert_eq!(
+            look("cleo", &open).unwrap_err().exit,
+            Exit::Usage,
+            "a marked name is no answer by itself"
+        );
     }
 
     #[test]

@@ -92,10 +92,16 @@ impl Process {
                 let blob = |text: &str| Blob::from(text.as_bytes().to_vec());
                 Change::Charter { field: blob(field), value: blob(value) }
             }
+            Command::Expel { member } => Change::Remove { member: *member },
+            Command::LeaveForGood => Change::Remove { member: self.moot.me() },
             _ => return Ok(Value::Null),
         };
-        let after =
-            move |known: &Transcript| known.with_change(&change).and_then(|next| next.all_needed_from());
+        let after = move |known: &Transcript| {
+            let spares =
+                matches!(&change, Change::Remove { member } if !known.state().voters().contains(member));
+            let next = known.with_change(&change).filter(|_| !spares);
+            next.and_then(|next| next.all_needed_from())
+        };
         Ok(needed(self.with_transcript(after).await?))
     }
 

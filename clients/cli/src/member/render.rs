@@ -5,7 +5,7 @@ pub(crate) use super::names::{Names, name};
 use super::names::{ids, party_name, stranger};
 use super::told::{message_id, message_text};
 use super::{lines, told, trouble};
-use crate::show::{Paint, harmless, many_of, paint, short};
+use crate::show::{Paint, harmless, many_of, paint, short, words};
 use folkmoot::{
     Absence, AuthorityReach, Cause, Event, GroupStatus, LetterEvent, Locator, MemberId, MemberStatus, Person,
     Petition, Presence, Refusal, Standing, ViewId,
@@ -25,7 +25,7 @@ pub(crate) fn event_json(event: &Event, names: &Names) -> Value {
         Event::Message { group, sender, view, service, payload, origin } => json!({
             "event": "message", "id": message_id(sender, origin), "signed": origin.is_signed(), "group": group.hex(), "sender": sender.hex(), "name": party_name(names, sender),
             "view": view_text(view), "service": format!("{service:?}").to_lowercase(),
-            "text": std::str::from_utf8(payload).ok(), "payload": hex(payload),
+            "text": words(payload), "payload": hex(payload),
         }),
         Event::Letter(_) | Event::LetterStands { .. } | Event::Answer { .. } => letter_json(event, names),
         Event::Transitional { group } => json!({ "event": "transitional", "group": group.hex() }),
@@ -83,18 +83,18 @@ fn letter_json(event: &Event, names: &Names) -> Value {
     match event {
         Event::Letter(LetterEvent::Came { group, letter, writer, name, text }) => json!({
             "event": "letter", "group": group.hex(), "letter": hex(letter), "writer": writer.hex(), "name": stranger(names, writer, name),
-            "text": std::str::from_utf8(text).ok(), "payload": hex(text),
+            "text": words(text), "payload": hex(text),
         }),
         Event::Letter(LetterEvent::Answered { group, letter, by, text }) => json!({
             "event": "answered", "group": group.hex(), "letter": hex(letter), "by": by.hex(), "name": party_name(names, by),
-            "text": std::str::from_utf8(text).ok(), "payload": hex(text),
+            "text": words(text), "payload": hex(text),
         }),
         Event::LetterStands { letter, standing } => json!({
             "event": "letter-stands", "letter": hex(letter), "standing": standing.map_or("begun", standing_word),
         }),
         Event::Answer { letter, by, text } => json!({
             "event": "answer", "letter": hex(letter), "by": by.hex(), "name": party_name(names, by),
-            "text": std::str::from_utf8(text).ok(), "payload": hex(text),
+            "text": words(text), "payload": hex(text),
         }),
         _ => Value::Null,
     }

@@ -1,7 +1,7 @@
 //! The control socket's server: reads and answers lines, all within bounds.
 
 use super::subscribers::{Heard, Subscriber, Subscribers};
-use crate::control::{Answer, CLIENTS_MAX, Request, read_line, write_line};
+use crate::control::{Answer, CLIENTS_MAX, LINE_BYTES_MAX, Request, read_line, write_line};
 use crate::exit::{Exit, Failure};
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt;
@@ -61,7 +61,7 @@ async fn accept(listener: UnixListener, requests: Requests, events: Subscribers)
 async fn converse(stream: UnixStream, requests: Requests, events: Subscribers) -> std::io::Result<()> {
     let (reader, mut writer) = stream.into_split();
     let mut reader = BufReader::new(reader);
-    while let Some(line) = read_line(&mut reader).await? {
+    while let Some(line) = read_line(&mut reader, LINE_BYTES_MAX).await? {
         match serde_json::from_str(&line) {
             Ok(Request::Subscribe) => {
                 let heard = events.subscribe();
@@ -91,7 +91,7 @@ async fn converse(stream: UnixStream, requests: Requests, events: Subscribers) -
 
 async fn ask(requests: &Requests, request: Request) -> Answer {
     let (done, answer) = oneshot::channel();
-    let gone = || Answer::Error { error: "the member has stopped".into(), exit: Exit::Unreachable };
+    let gone = || Answer::Error { error: folkmoot::Error::Stopped.to_string(), exit: Exit::Unreachable };
     if requests.send((request, done)).await.is_err() {
         return gone();
     }

@@ -106,7 +106,7 @@ pub(crate) fn clock(status: &Value) -> Option<String> {
     let shows = text(line, "clock");
     if let Some(made) = line.get("identity_made").and_then(Value::as_str) {
         return Some(format!(
-            "this machine's clock shows {shows}, and this identity was made at {made}: the clock is wrong. Set it"
+            "this machine's clock shows {shows}, and this identity is valid from {made} on: the clock is wrong. Set it"
         ));
     }
     (line.get("behind_line").and_then(Value::as_bool) == Some(true)).then(|| {
@@ -298,7 +298,7 @@ mod tests {
         let behind = lines(&told(&Times { is_none: true, ..quiet() })).concat();
         assert!(behind.contains("folkmoot retime") && behind.contains("not asked"), "{behind}");
         let young = lines(&told(&Times { made: Some(UnixTime(1_900_000_000)), ..quiet() })).concat();
-        assert!(young.contains("this identity was made at"), "{young}");
+        assert!(young.contains("this identity is valid from"), "{young}");
     }
 
     #[test]

@@ -231,7 +231,7 @@ fn an_address_in_use_is_told_apart() {
     let line = format!("member --charter charter.cms --listen {}", taken.local_addr().unwrap());
     let output = place.run("anna", &line);
     let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(code(&output), 3, "{complaint}");
+    assert_eq!(code(&output), 75, "{complaint}");
     assert!(complaint.contains("address already in use") && complaint.contains("--listen"), "{complaint}");
 }
 

@@ -368,7 +368,8 @@ impl<C: Credentials + Clone> Driver<C> {
 
     async fn say(&mut self, channel: Channel, said: &[u8]) {
         if let Err(error) = self.bus.say_plainly(channel, said).await {
-            tracing::warn!(%error, "not said");
+            // Whoever asks the bus hears that there is no way; the machines say it again.
+            tracing::debug!(%error, "not said");
         }
     }
 

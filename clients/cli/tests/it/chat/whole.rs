@@ -174,3 +174,49 @@ fn lines_that_wait_for_a_key_are_not_lost_silently() {
     let last = String::from_utf8_lossy(&output.stderr).lines().last().unwrap().to_owned();
     assert!(last.contains("2 lines not sent"), "{last}");
 }
+
+/// JSON needs six bytes for each of these: as text, a line would be too long for its readers.
+#[test]
+fn a_message_of_control_characters_ends_no_talk() {
+    let (place, anna) = alone("zeros");
+    let file = place.path().join("zeros");
+    std::fs::write(&file, vec![0; 4 * 1024 * 1024]).unwrap();
+    let mut talk = chat(&anna, Stdio::piped());
+    let mut input = talk.stdin.take().unwrap();
+    writeln!(input, "before").unwrap();
+    let mut said = BufReader::new(talk.stdout.take().unwrap()).lines();
+    let mut next = || loop {
+        let event: Value = serde_json::from_str(&said.next().expect("the talk goes on").unwrap()).unwrap();
+        if event["event"] == "message" {
+            return event;
+        }
+    };
+    assert_eq!(next()["text"], "before");
+    let sent = program(&anna.state).args(["send", "--file"]).arg(&file).output().unwrap();
+    assert_eq!(code(&sent), 0, "{}", String::from_utf8_lossy(&sent.stderr));
+    let zeros = next();
+    assert_eq!((&zeros["text"], zeros["payload"].as_str().unwrap().len()), (&Value::Null, 8 * 1024 * 1024));
+    writeln!(input, "after").unwrap();
+    assert_eq!(next()["text"], "after");
+    drop(input);
+    assert!(talk.wait().unwrap().success());
+}
+
+#[test]
+fn what_nobody_else_has_heard_is_told() {
+    let place = Place::new("nobody");
+    let [mut anna, mut ben] = ["anna", "ben"].map(|name| Actor::new(&place, name));
+    place.found(&[&anna.state, &ben.state], Times::PATIENT);
+    anna.start(&place, &[], &[]);
+    anna.until(&["status"], |status| status["epoch"].is_string());
+    let nobody = |output: &Output| String::from_utf8_lossy(&output.stderr).contains("nobody has heard that");
+    let output = piped(&anna, b"one\ntwo\n");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(code(&output) == 1 && said.contains("2 lines sent while nobody else was there"), "{said}");
+    let send = || program(&anna.state).args(["send", "three"]).output().unwrap();
+    assert!(nobody(&send()));
+    ben.start(&place, &[anna.locator.clone()], &[]);
+    anna.why("ben", "present");
+    let output = piped(&anna, b"four\n");
+    assert!(code(&output) == 0 && !nobody(&output) && !nobody(&send()));
+}
