@@ -53,6 +53,8 @@ pub(super) fn view_text(event: &Value) -> String {
     let share = if names.len() == 1 { "alone has" } else { "share" };
     let (cause, key) = (text(event, "cause"), text(event, "epoch"));
     let went = went(event, &cause);
+    // Whoever is no member any more may have wished that.
+    let cause = if cause == "expelled" { "removal" } else { cause.as_str() };
     format!("{went}{} {share} key {key} ({cause})", names.join(", "))
 }
 
