@@ -4,7 +4,7 @@ use crate::args::Charter as Command;
 use crate::authority::seat::central;
 use crate::endorsement;
 use crate::exit::{Exit, Failure};
-use crate::files::{certificate, given_or_kept, open, own, read_small, stands_not, unsigned};
+use crate::files::{certificate, given_or_kept, no_pem, open, own, read_small, stands_not, unsigned};
 use crate::keys::Keys;
 use crate::member::times;
 use crate::rules::policies;
@@ -344,6 +344,7 @@ fn keep(signed: &SignedCharter, out: &Path, json: bool) -> Result<(), Failure> {
 /// The charter in `file`; and, if founders have signed it, their signatures.
 fn text_or_signed(file: &Path) -> Result<(Charter, Option<SignedCharter>), Failure> {
     let bytes = read_small(file)?;
+    no_pem(file, &bytes)?;
     if let Ok(text) = std::str::from_utf8(&bytes) {
         let charter = Charter::from_toml(text).map_err(|error| stands_not(file, &error))?;
         return Ok((charter, None));

@@ -139,12 +139,36 @@ pub(crate) fn certificate(file: &Path) -> Result<IdentityCertificate, Failure> {
         );
         return Err(Failure::new(Exit::Configuration, text));
     }
-    IdentityCertificate::from_pem(&pem)
-        .map_err(|error| Failure::new(Exit::Configuration, format!("{}: {error}", file.display())))
+    IdentityCertificate::from_pem(&pem).map_err(|error| match read_small(file) {
+        Ok(bytes) if SignedCharter::from_der(&bytes).is_ok() => {
+            let file = file.display();
+            let text = format!(
+                "{file} is a signed charter, and a certificate is needed here: the identity.pem of a person"
+            );
+            Failure::new(Exit::Configuration, text)
+        }
+        _ => Failure::new(Exit::Configuration, format!("{}: {error}", file.display())),
+    })
+}
+
+/// Refuses PEM where a charter is needed.
+pub(crate) fn no_pem(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let text = String::from_utf8_lossy(bytes);
+    let what = match text.as_ref() {
+        text if text.contains("PRIVATE KEY-----") => "a private key",
+        text if text.contains("-----BEGIN CERTIFICATE-----") => "somebody's certificate",
+        _ => return Ok(()),
+    };
+    let text = format!(
+        "{} is {what}, and a charter is needed here: charter.cms, or charter.toml to sign it",
+        file.display()
+    );
+    Err(Failure::new(Exit::Refused, text))
 }
 
 pub(crate) fn open(file: &Path) -> Result<SignedCharter, Failure> {
     let der = read_small(file)?;
+    no_pem(file, &der)?;
     SignedCharter::from_der(&der).map_err(|error| match std::str::from_utf8(&der) {
         Ok(text) if Charter::from_toml(text).is_ok() => {
             let hint = format!(

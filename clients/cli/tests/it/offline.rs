@@ -222,6 +222,27 @@ fn each_step_of_a_beginner_is_told_and_a_mistyped_folder_stays_away() {
 }
 
 #[test]
+fn a_file_of_another_kind_is_called_by_its_name() {
+    let place = Desk::new("kinds");
+    place.good("anna", "identity new anna --no-passphrase");
+    place.good("anna", "charter new club --votes 1 --founder anna/identity.pem");
+    place.good("anna", "charter sign charter.toml");
+    for (line, says) in [
+        ("charter verify anna/identity.pem", "is somebody's certificate, and a charter is needed here"),
+        ("charter sign anna/identity.pem", "is somebody's certificate, and a charter is needed here"),
+        ("join anna/identity.key", "is a private key, and a charter is needed here"),
+        (
+            "charter new other --votes 1 --founder charter.cms",
+            "is a signed charter, and a certificate is needed",
+        ),
+    ] {
+        let output = place.run("anna", line);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(said.contains(says), "{line}: {said}");
+    }
+}
+
+#[test]
 fn an_address_in_use_is_told_apart() {
     let place = Desk::new("port");
     place.good("anna", "identity new anna --no-passphrase");
