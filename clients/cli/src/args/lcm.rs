@@ -158,10 +158,10 @@ pub(crate) struct Play {
     #[command(flatten)]
     pub(crate) secured: Secured,
     /// How many times faster than it was recorded; 0: without pauses.
-    #[arg(long, short, value_name = "FACTOR", default_value_t = 1.0, value_parser = speed)]
+    #[arg(long, short, value_name = "FACTOR", default_value_t = 1.0, value_parser = speed, allow_negative_numbers = true)]
     pub(crate) speed: f64,
     /// Begins so many seconds after the log's first message; may have a fraction.
-    #[arg(long, value_name = "SECONDS", value_parser = start)]
+    #[arg(long, value_name = "SECONDS", value_parser = start, allow_negative_numbers = true)]
     pub(crate) start: Option<Duration>,
     /// Begins anew at the end, until it is told to stop.
     #[arg(long = "loop")]

@@ -1,8 +1,8 @@
 //! `folkmoot lcm root`, `certify`, `certificate`: who may be on which channels.
 
 use super::papers::{
-    CERTIFICATE, KEY, ROOT_CERTIFICATE, ROOT_KEY, RootFolder, absent, create_certificate, create_key,
-    make_folder, read_certificate, wrong,
+    CERTIFICATE, EXCLUDED, KEY, ROOT_CERTIFICATE, ROOT_KEY, RootFolder, absent, create_certificate,
+    create_key, make_folder, read_certificate, statements_in, wrong,
 };
 use crate::args::certify::{Certificate, Certify, Root};
 use crate::args::keys::NewPassphrase;
@@ -114,9 +114,23 @@ pub(super) fn certify(address: &Address, command: &Certify, json: bool) -> Resul
             (Some(_), Some(_)) => String::new(),
             (Some(_), None) => unencrypted(&out.join(KEY), out),
         };
-        format!("{}\n{}{next}", text(&claim), out.join(CERTIFICATE).display())
+        let file = out.join(CERTIFICATE);
+        let nothing = if is_for_none(command) { for_none(&file) } else { String::new() };
+        format!("{}{nothing}\n{}{next}", text(&claim), file.display())
     });
     Ok(())
+}
+
+fn is_for_none(command: &Certify) -> bool {
+    command.channel.is_empty() && command.channels.is_empty()
+}
+
+/// Said of a certificate that names no channel.
+fn for_none(file: &Path) -> String {
+    format!(
+        "\nfor no channel: its holder sees which channels are in use, and reads nothing. To add some, certify its key anew into another folder; add --channel NAME --request {}",
+        file.display()
+    )
 }
 
 /// The name and the key of a request or of another certificate, or the key of a public key.
@@ -268,7 +282,7 @@ pub(super) fn certificate(command: &Certificate, json: bool) -> Result<(), Failu
     let beside = file.with_file_name(ROOT_CERTIFICATE);
     let by = root.clone().or_else(|| Some(beside).filter(|beside| beside.exists() && beside != file));
     let judged = match by {
-        Some(by) => Some(judge(&by, &der)?),
+        Some(by) => Some(judge(&by, file, &der)?),
         None => None,
     };
     data(json, &value(&claim, judged.as_ref()), || {
@@ -286,10 +300,32 @@ pub(super) fn certificate(command: &Certificate, json: bool) -> Result<(), Failu
     }
 }
 
-/// Whether a certificate counts now, under this root.
-fn judge(root: &Path, der: &[u8]) -> Result<Result<(), PermitError>, Failure> {
+/// Whether the certificate in this file counts now, under this root; or why not. What lies in
+/// `excluded/` beside the one and the other is looked at, too.
+fn judge(root: &Path, file: &Path, der: &[u8]) -> Result<Result<(), String>, Failure> {
     let judge = Judge::from_der(&read_certificate(root)?).map_err(|error| wrong(root, &error))?;
-    Ok(judge.permit(der, wall_clock(), 0).map(drop))
+    let permit = match judge.permit(der, wall_clock(), 0) {
+        Ok(permit) => permit,
+        Err(error) => return Ok(Err(error.to_string())),
+    };
+    for folder in [root, file].map(|one| one.with_file_name(EXCLUDED)) {
+        let excludes = |statement: &[u8]| {
+            // A statement of another root excludes nobody here.
+            judge.excluded(statement).is_some_and(|out| out.holder == *permit.holder())
+        };
+        let found = statements_in(&folder)?.into_iter().find(|(_, statement)| excludes(statement));
+        if let Some((said, _)) = found {
+            return Ok(Err(format!("it is excluded, says {}{}", said.display(), written(&said))));
+        }
+    }
+    Ok(Ok(()))
+}
+
+/// When a file was written, in words, if the system knows.
+fn written(file: &Path) -> String {
+    let time = std::fs::metadata(file).and_then(|about| about.modified()).ok();
+    let since = time.and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
+    since.map_or_else(String::new, |since| format!(", which is of {}", UnixTime(since.as_secs())))
 }
 
 fn text(claim: &Claim) -> String {
@@ -312,7 +348,7 @@ fn text(claim: &Claim) -> String {
     format!("{head}\n{}", table(&["GROUP", "SENDER", "CHANNEL"], &rows))
 }
 
-fn value(claim: &Claim, judged: Option<&Result<(), PermitError>>) -> Value {
+fn value(claim: &Claim, judged: Option<&Result<(), String>>) -> Value {
     let right = |right: &Right| {
         json!({
             "group": right.domain.address().to_string(),
@@ -330,7 +366,7 @@ fn value(claim: &Claim, judged: Option<&Result<(), PermitError>>) -> Value {
         "ends": claim.term.end().to_string(),
         "rights": claim.rights.iter().map(right).collect::<Vec<_>>(),
         "counts": judged.map(Result::is_ok),
-        "why": judged.and_then(|judged| judged.as_ref().err()).map(ToString::to_string),
+        "why": judged.and_then(|judged| judged.as_ref().err()),
     })
 }
 

@@ -45,6 +45,9 @@ impl Struck {
 }
 
 pub(super) async fn run(at: Meeting, command: &Exclude, json: bool) -> Result<(), Failure> {
+    if command.now || command.again {
+        at.is_there()?;
+    }
     let root = RootFolder::open(&command.root)?;
     let struck = match &command.certificate {
         Some(file) => strike_holder(&root, file, command)?,
@@ -136,7 +139,11 @@ fn name(one: &Struck) -> String {
 
 fn untold(struck: &[Struck], root: &Path) -> String {
     let one = |one: &Struck| {
-        format!("{}: the exclusion is signed ({}). No member knows of it yet", name(one), one.file.display())
+        format!(
+            "{}: the exclusion is signed, and lies in {}. Without --now this command tells nobody",
+            name(one),
+            one.file.display()
+        )
     };
     let lines: Vec<String> = struck.iter().map(one).collect();
     format!(

@@ -7,6 +7,7 @@
 use super::HOME_TTL;
 use crate::exit::{Exit, Failure};
 use core::net::SocketAddrV4;
+use folkmoot_lcm::interfaces_without;
 use folkmoot_pubsub::{Address, Interface};
 
 const VARIABLE: &str = "LCM_DEFAULT_URL";
@@ -33,6 +34,20 @@ impl Meeting {
     /// For a command whose certificate names this group.
     pub(super) fn home(self, group: SocketAddrV4) -> Address {
         self.on(Address { group, ttl: HOME_TTL, ..Address::default() })
+    }
+
+    /// Refuses an interface that this host does not have.
+    pub(super) fn is_there(self) -> Result<(), Failure> {
+        self.lacks().map_or(Ok(()), |(_, words)| Err(Failure::new(Exit::Configuration, words)))
+    }
+
+    /// The interface by which it would meet others, if this host has none of that name, and what
+    /// people are told.
+    pub(super) fn lacks(self) -> Option<(Interface, String)> {
+        let interface = self.interface.or(self.url.and_then(|url| url.interface))?;
+        let others = interfaces_without(&interface)?;
+        let (name, others) = (interface.as_str(), others.join(", "));
+        Some((interface, format!("this machine has no network interface {name}; it has: {others}")))
     }
 
     /// The same place, by the interface that was given.

@@ -72,8 +72,10 @@ impl Place {
     async fn join(at: Meeting, secured: &Secured, json: bool) -> Result<Self, Failure> {
         let Some(folder) = &secured.secured else {
             let address = at.plain()?;
+            Meeting { url: Some(address), ..at }.is_there()?;
             return Bus::join(address).map(|bus| Self::Plain(address, Box::new(bus))).map_err(failed);
         };
+        at.is_there()?;
         let sealed = Sealed::join(folder, at, &secured.signed).await?;
         sealed.keys(json).await?;
         Ok(Self::Sealed(Box::new(sealed)))

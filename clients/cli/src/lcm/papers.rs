@@ -21,7 +21,7 @@ use folkmoot::Passphrase;
 use folkmoot_base::{Secret, hex};
 use folkmoot_identity::plain::SigningKey;
 use folkmoot_identity::{certificate_from_pem, certificate_pem, is_sealed_key, key_from_pem, key_to_pem};
-use folkmoot_lcm::{EXCLUSION_FILE_END, exclusions_in};
+use folkmoot_lcm::{EXCLUSION_FILE_END, EXCLUSION_FILES_MAX, exclusions_in};
 use folkmoot_pubsub::secured::Issuer;
 use serde_json::json;
 use std::fs::{DirBuilder, File, OpenOptions};
@@ -175,6 +175,23 @@ fn lock(folder: &Path) -> std::io::Result<File> {
     let file = folder.join("lock");
     let lock = OpenOptions::new().create(true).truncate(false).write(true).mode(PRIVATE).open(file)?;
     lock.lock().map(|()| lock)
+}
+
+/// The statements in a folder of those, each with its file; none if there is no such folder.
+pub(super) fn statements_in(folder: &Path) -> Result<Vec<(PathBuf, Vec<u8>)>, Failure> {
+    let all = exclusions_in(folder).map_err(|error| Failure::file(folder, &error))?;
+    if all.len() > EXCLUSION_FILES_MAX {
+        let text = format!(
+            "{} holds more than {EXCLUSION_FILES_MAX} exclusions. Move those away whose certificates have ended",
+            folder.display()
+        );
+        return Err(Failure::new(Exit::Configuration, text));
+    }
+    let read = |(path, statement): (PathBuf, std::io::Result<Vec<u8>>)| match statement {
+        Ok(statement) => Ok((path, statement)),
+        Err(error) => Err(Failure::file(&path, &error)),
+    };
+    all.into_iter().map(read).collect()
 }
 
 /// A file that does not hold what it should.

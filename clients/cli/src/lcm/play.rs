@@ -26,6 +26,8 @@ struct Played {
     skipped: u64,
     /// How long the log is, when its end was seen.
     length: Duration,
+    /// Whether there was anything in it that a log has, or nothing at all.
+    is_log: bool,
 }
 
 pub(super) async fn run(at: Meeting, play: Play, json: bool) -> Result<(), Failure> {
@@ -60,7 +62,7 @@ pub(super) async fn run(at: Meeting, play: Play, json: bool) -> Result<(), Failu
         "position": position.as_secs_f64(),
     });
     data(json, &value, || format!("{} published", many_of(played.messages, "message")));
-    played.judge(play.start.unwrap_or_default())?;
+    played.judge(&play)?;
     left
 }
 
@@ -101,7 +103,8 @@ async fn once(
                 (channel, payload)
             }
             Some(Next::End { skipped, length }) => {
-                (played.skipped, played.length) = (skipped, length);
+                (played.skipped, played.length) = (skipped, length.unwrap_or_default());
+                played.is_log = length.is_some() || skipped == 0;
                 return Ok(());
             }
             None => return Ok(()),
@@ -115,7 +118,12 @@ async fn once(
 
 impl Played {
     /// Whether it was what was asked for.
-    fn judge(&self, start: Duration) -> Result<(), Failure> {
+    fn judge(&self, play: &Play) -> Result<(), Failure> {
+        let start = play.start.unwrap_or_default();
+        if self.passes > 0 && !self.is_log {
+            let text = format!("{} is not a log of LCM: there is no message in it", play.file.display());
+            return Err(Failure::new(Exit::Configuration, text));
+        }
         if self.skipped > 0 {
             let text = format!("the log is damaged: {} skipped", many_of(self.skipped, "byte"));
             return Err(Failure::new(Exit::No, text));

@@ -26,8 +26,9 @@ pub(super) enum Next {
         at: Duration,
         payload: Vec<u8>,
     },
-    /// So many bytes were damaged. The last message is so long after the first one.
-    End { skipped: u64, length: Duration },
+    /// So many bytes were damaged. The last message is so long after the first one, if there is
+    /// any.
+    End { skipped: u64, length: Option<Duration> },
 }
 
 /// The messages whose channels are wanted, from so long after the first one, and the end.
@@ -45,7 +46,7 @@ pub(super) fn messages(file: File, wanted: Channels, start: Duration) -> mpsc::R
             let (next, over) = match next {
                 Ok(Some(None)) => continue,
                 Ok(Some(Some(message))) => (Ok(message), false),
-                Ok(None) => (Ok(Next::End { skipped: reader.skipped, length }), true),
+                Ok(None) => (Ok(Next::End { skipped: reader.skipped, length: first.map(|_| length) }), true),
                 Err(error) => (Err(error), true),
             };
             if tell.blocking_send(next).is_err() || over {

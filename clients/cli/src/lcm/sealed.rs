@@ -9,7 +9,9 @@ pub(super) use warnings::Watch;
 
 use super::failed;
 use super::meeting::Meeting;
-use super::papers::{CERTIFICATE, EXCLUDED, KEY, ROOT_CERTIFICATE, read_certificate, read_key, wrong};
+use super::papers::{
+    CERTIFICATE, EXCLUDED, KEY, ROOT_CERTIFICATE, read_certificate, read_key, statements_in, wrong,
+};
 use crate::exit::{Exit, Failure};
 use crate::progress::Progress;
 use crate::show::visible;
@@ -17,7 +19,7 @@ use core::net::{SocketAddr, SocketAddrV4};
 use core::ops::RangeInclusive;
 use folkmoot::UnixTime;
 use folkmoot::tools::wall_clock;
-use folkmoot_lcm::{EXCLUSION_FILES_MAX, Keyed, Membership, MembershipError, Options, exclusions_in};
+use folkmoot_lcm::{Keyed, Membership, MembershipError, Options};
 use folkmoot_pubsub::secured::{Certificates, Claim, Domain, Permit, PermitError, Root, SenderId, Signing};
 use folkmoot_pubsub::{Address, Channel};
 use serde_json::{Value, json};
@@ -146,16 +148,19 @@ fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Why a certificate does not count: beside its term, what this host's clock says.
 fn untimely(own: &Path, root: &Path, of_root: &RangeInclusive<UnixTime>, error: PermitError) -> Failure {
     let now = wall_clock();
-    let (limit, whose, what) = match error {
-        PermitError::PeerNotYet(begins) => (begins, of_root.start(), "Wait until then, or set the clock"),
+    let (limit, whose, what, exit) = match error {
+        PermitError::PeerNotYet(begins) => {
+            (begins, of_root.start(), "Wait until then, or set the clock", Exit::Configuration)
+        }
         PermitError::PeerEnded(ends) => {
-            (ends, of_root.end(), "Get a new one from whoever has the root, or set the clock if it is wrong")
+            let what = "Get a new one from whoever has the root, or set the clock if it is wrong";
+            (ends, of_root.end(), what, Exit::Refused)
         }
         error => return wrong(own, &error),
     };
     let file = if limit == *whose { root } else { own }.display();
     let text = format!("{file}: {error}, and this host's clock says {now}. {what}");
-    Failure::new(Exit::Configuration, text)
+    Failure::new(exit, text)
 }
 
 /// Signatures are of a key, and there is a key for each right.
@@ -177,16 +182,7 @@ fn are_signed(permit: &Permit, signed: &[Channel], file: &Path) -> Result<(), Fa
 
 /// Refuses to begin if what lies in the folder of exclusions is none, or names this certificate.
 fn counted_in(root: &Root, own: &Permit, folder: &Path) -> Result<(), Failure> {
-    let all = exclusions_in(folder).map_err(|error| Failure::file(folder, &error))?;
-    if all.len() > EXCLUSION_FILES_MAX {
-        let text = format!(
-            "{} holds more than {EXCLUSION_FILES_MAX} exclusions. Move those away whose certificates have ended",
-            folder.display()
-        );
-        return Err(Failure::new(Exit::Configuration, text));
-    }
-    for (path, statement) in all {
-        let statement = statement.map_err(|error| Failure::file(&path, &error))?;
+    for (path, statement) in statements_in(folder)? {
         let path = path.display();
         match root.excluded(&statement) {
             None => {

@@ -109,8 +109,12 @@ async fn open(at: Meeting, bridge: &Bridge, json: bool) -> Result<Sides, Failure
     if bridge.outside.is_some_and(|outside| outside.group == inside.group) {
         return Err(same(&inside));
     }
-    let outside =
-        Sealed::join(&bridge.secured, Meeting { url: bridge.outside, ..at }, &bridge.signed).await?;
+    let at = Meeting { url: bridge.outside, ..at };
+    if let Some((name, words)) = at.lacks() {
+        // It may come later.
+        inside::say(json, "no-interface", name.as_str(), &words);
+    }
+    let outside = Sealed::join(&bridge.secured, at, &bridge.signed).await?;
     if outside.address.group == inside.group {
         return Err(same(&inside));
     }

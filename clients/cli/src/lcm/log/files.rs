@@ -140,7 +140,10 @@ impl Names {
         };
         match create(&path, new) {
             Ok(file) => Ok((path, file)),
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(exists(&path)),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists && !path.is_dir() => Err(exists(&path)),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                Err(Failure::file(&path, &ErrorKind::IsADirectory.into()))
+            }
             Err(error) => Err(Failure::file(&path, &error)),
         }
     }

@@ -1,7 +1,8 @@
 //! How each command ends: by Ctrl-C, by a full disk, by a host without a network.
 
 use super::alone::{alone, is_alone};
-use super::{event, events, folkmoot, play_until, recorder, said, url};
+use super::fleet::Fleet;
+use super::{event, events, folkmoot, play_until, recorder, run, said, url};
 use crate::common::place::Place;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -127,6 +128,61 @@ fn a_full_disk_ends_a_recording_and_is_named() {
         let told = String::from_utf8_lossy(&log.stderr);
         assert_eq!(log.status.code(), Some(75), "{told}");
         assert!(told.contains("/dev/full") && told.contains("no space left"), "{told}");
+    });
+}
+
+#[test]
+fn an_interface_that_this_host_does_not_have_is_refused_with_those_that_it_has() {
+    alone("lcm::ends::an_interface_that_this_host_does_not_have_is_refused_with_those_that_it_has", || {
+        let fleet = Fleet::new("lcm-interface", 30, &[("rover", 1, &["POSE"])]);
+        let (log, folder) = (fleet.file("a.lcm"), fleet.file("rover"));
+        std::fs::write(&log, event(0, "A", b"one")).unwrap();
+        let none = "this machine has no network interface nope; it has: lo";
+        let told = |words: &[&str]| {
+            let output = run(&fleet.outside(), words);
+            (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+        };
+        for words in [
+            &["spy", "--seconds", "1"][..],
+            &["spy", "--seconds", "1", "--secured", &folder],
+            &["log", &fleet.file("b.lcm"), "--seconds", "1"],
+            &["play", &log],
+            &["echo", "A", "B", "--seconds", "1"],
+        ] {
+            let (code, words) = told(&[words, &["--interface", "nope"]].concat());
+            assert!(code == Some(3) && words.contains(none), "{words}");
+        }
+        assert_eq!(told(&["spy", "--seconds", "1", "--interface", "lo"]).0, Some(0));
+        // A bridge may be started before its network is there.
+        let bridge = ["bridge", "--seconds", "1", "--secured", &folder, "--interface", "nope"];
+        let sides = ["--outside", &fleet.outside(), "--inside", &fleet.inside(1)];
+        let bridge = run(&fleet.inside(1), &[&bridge[..], &sides].concat());
+        let words = String::from_utf8_lossy(&bridge.stdout).into_owned();
+        assert!(bridge.status.success(), "{words}");
+        assert!(words.contains(r#"{"event":"no-interface","what":"nope"}"#), "{words}");
+    });
+}
+
+#[test]
+fn a_bridge_without_a_network_outside_says_so_once_in_plain_words() {
+    alone("lcm::ends::a_bridge_without_a_network_outside_says_so_once_in_plain_words", || {
+        if !is_alone() {
+            eprintln!("SKIPPED: no network namespace can be made here, so this host has its network");
+            return;
+        }
+        let fleet = Fleet::new("lcm-no-way", 31, &[("rover", 1, &["POSE"])]);
+        let outside = fleet.outside().replace("ttl=0", "ttl=1");
+        let line = format!(
+            "ip link set lo up && {} lcm bridge --seconds 3 --secured {} --outside '{outside}' --inside '{}'",
+            env!("CARGO_BIN_EXE_folkmoot"),
+            fleet.file("rover"),
+            fleet.inside(1)
+        );
+        let told = Command::new("unshare").args(["--net", "sh", "-c", &line]).output().unwrap();
+        let words = String::from_utf8_lossy(&told.stderr).into_owned();
+        assert!(told.status.success(), "{words}");
+        assert_eq!(words.matches("there is no network outside").count(), 1, "{words}");
+        assert!(!words.contains("WARN") && !words.contains("not said"), "{words}");
     });
 }
 

@@ -115,6 +115,25 @@ fn a_damaged_log_is_played_as_far_as_it_goes() {
     });
 }
 
+#[test]
+fn what_is_no_log_at_all_and_what_is_a_folder_is_called_so() {
+    alone("lcm::what_is_no_log_at_all_and_what_is_a_folder_is_called_so", || {
+        let place = Place::new("lcm-no-log");
+        let file = place.path().join("program.py");
+        std::fs::write(&file, "print('a program')\n").unwrap();
+        let refused = |words: &[&str], why: &str| {
+            let output = run(&url(1), words);
+            let told = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(output.status.code() == Some(3) && told.contains(why), "{told}");
+        };
+        let no_log = "program.py is not a log of LCM: there is no message in it";
+        refused(&["play", "--loop", file.to_str().unwrap()], no_log);
+        let folder = place.path().to_str().unwrap();
+        refused(&["log", folder], "it is a folder, and a file is needed here");
+        refused(&["log", "--force", folder], "it is a folder, and a file is needed here");
+    });
+}
+
 /// Plays a log until it is told to stop: any datagram may be lost.
 fn play_until(url: &str, file: &Path, mut stop: impl FnMut() -> bool) {
     let end = Instant::now() + Duration::from_secs(60);
@@ -191,7 +210,11 @@ fn what_makes_no_sense_is_refused() {
     assert_eq!(code(&["echo", "A", "A"]), Some(2), "it would never end");
     assert_eq!(code(&["spy", "--channel", "("]), Some(2));
     assert_eq!(code(&["echo", "A", &"B".repeat(64)]), Some(2));
-    assert_eq!(code(&["play", "--speed", "-1", "x.lcm"]), Some(2));
+    for (option, why) in [("--speed", "a speed is 0, or"), ("--start", "seconds, 0 or more")] {
+        let played = run(&url(3), &["play", option, "-1", "x.lcm"]);
+        let told = String::from_utf8_lossy(&played.stderr).into_owned();
+        assert!(played.status.code() == Some(2) && told.contains(why), "{told}");
+    }
     assert_eq!(code(&["play", "/nowhere/x.lcm"]), Some(3));
     assert_eq!(run("tcpq://localhost", &["spy"]).status.code(), Some(2));
 }

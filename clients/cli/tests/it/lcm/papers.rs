@@ -120,6 +120,77 @@ fn pub_28_the_register_gives_no_number_to_two_keys() {
     assert_eq!(left.count(), 1, "that of the other group");
 }
 
+/// The words for a person.
+fn words(folder: &Path, line: &str) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_folkmoot"));
+    let output = command.arg("lcm").args(line.split(' ')).current_dir(folder).output().unwrap();
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+#[test]
+fn what_is_excluded_does_not_count_by_what_lies_beside_the_root_or_the_certificate() {
+    let place = Place::new("lcm-counts");
+    let here = place.path();
+    good(here, "root new root");
+    good(here, "certify --root root --sender 4 --channel POSE --out arm");
+    good(here, "certify --root root --sender 5 --channel POSE --out leg");
+    let by_root = "certificate show arm/member.crt --root root/root.crt";
+    assert_eq!(good(here, by_root)["counts"], true);
+    good(here, "exclude arm/member.crt --root root");
+    let counts_not = |line: &str, folder: &str| {
+        let output = lcm(here, line);
+        let shown = crate::lcm::said(&output);
+        let why = shown["why"].as_str().unwrap_or_default().to_owned();
+        assert_eq!((output.status.code(), shown["counts"].as_bool()), (Some(1), Some(false)), "{shown}");
+        assert!(why.contains(&format!("it is excluded, says {folder}/excluded/")), "{why}");
+        assert!(why.contains(", which is of 20"), "{why}");
+    };
+    counts_not(by_root, "root");
+    assert!(words(here, by_root).contains("it does not count: it is excluded"));
+    // The member's folder has heard nothing yet.
+    assert_eq!(good(here, "certificate show arm/member.crt")["counts"], true);
+    let copied = Command::new("cp").args(["-r", "root/excluded", "arm/"]).current_dir(here).status();
+    assert!(copied.unwrap().success());
+    counts_not("certificate show arm/member.crt", "arm");
+    for command in ["spy", "bridge --inside udpm://239.255.76.100:7667?ttl=0"] {
+        refused(here, &format!("{command} --seconds 1 --secured arm"), 5);
+    }
+    // A statement counts for whom it names.
+    assert_eq!(good(here, "certificate show leg/member.crt --root root/root.crt")["counts"], true);
+    // By another root it is nobody's word.
+    good(here, "root new other");
+    good(here, "certify --root other --sender 4 --channel POSE --out far");
+    let copied = Command::new("cp").args(["-r", "root/excluded", "far/"]).current_dir(here).status();
+    assert!(copied.unwrap().success());
+    assert_eq!(good(here, "certificate show far/member.crt")["counts"], true);
+}
+
+#[test]
+fn without_now_nobody_is_told_and_nothing_is_claimed_of_the_members() {
+    let place = Place::new("lcm-untold");
+    let here = place.path();
+    good(here, "root new root");
+    good(here, "certify --root root --sender 4 --channel POSE --out arm");
+    for _ in 0..2 {
+        let said = words(here, "exclude arm/member.crt --root root");
+        let lies = "CN=arm, sender 4: the exclusion is signed, and lies in root/excluded/4-";
+        assert!(said.starts_with(lies) && !said.contains("knows of it"), "{said}");
+        assert!(said.contains("Without --now this command tells nobody"), "{said}");
+    }
+}
+
+#[test]
+fn a_certificate_for_no_channel_says_so_and_how_to_get_one_for_some() {
+    let place = Place::new("lcm-none");
+    let here = place.path();
+    good(here, "root new root");
+    let said = words(here, "certify --root root --sender 4 --out arm");
+    assert!(said.contains("for no channel: ") && said.contains("add --channel NAME"), "{said}");
+    let helped =
+        words(here, "certify --root root --sender 4 --out new --channel POSE --request arm/member.crt");
+    assert!(helped.contains("POSE") && !helped.contains("for no channel"), "{helped}");
+}
+
 #[test]
 fn a_request_is_certified_without_its_key() {
     let place = Place::new("lcm-request");

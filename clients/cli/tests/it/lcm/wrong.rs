@@ -123,8 +123,10 @@ fn a_term_that_has_not_begun_is_over_or_ends_soon_is_named_with_its_time() {
             assert!(words.contains(&begins) && clock, "{words}");
         }
         term(&fleet, "rover", now - 200, now - 100);
-        let words = told(&["spy"], 3);
-        assert!(words.contains(&format!("its term ended at {}", UnixTime(now - 100))), "{words}");
+        for command in [&["spy"][..], &["bridge"]] {
+            let words = told(command, 5);
+            assert!(words.contains(&format!("its term ended at {}", UnixTime(now - 100))), "{words}");
+        }
         // The root is an hour old, by its certificate.
         term(&fleet, "rover", now - 3_600, now + 600);
         let words = told(&["spy", "--seconds", "1"], 0);
