@@ -234,7 +234,7 @@ impl From<Result<Value, Failure>> for Answer {
     }
 }
 
-/// One line of at most `most` bytes from `reader`, without its end; `None` at the end of the stream.
+/// One line of at most `most` bytes from `reader`, without its end; `None` at the stream's end.
 ///
 /// # Errors
 /// A line that is too long or not UTF-8, or what the system says.
