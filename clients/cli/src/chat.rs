@@ -8,6 +8,7 @@ mod talk;
 
 use crate::args::run::{ReplicaArgs, Run};
 use crate::args::{self, newcomer::Join};
+use crate::commands::{on_roster, text};
 use crate::control::{Control, Request};
 use crate::exit::{Exit, Failure};
 use crate::files::{self, reachable};
@@ -90,6 +91,8 @@ pub(crate) async fn chat(folder: &Path, run: Run, json: bool) -> Result<(), Fail
         }
         if apply {
             control.ask(&Request::Apply).await?;
+        } else {
+            tell_outsider(&mut control, folder).await?;
         }
         return talk(folder, control, apply, json, (false, Unsent::default())).await;
     }
@@ -168,6 +171,20 @@ async fn part(folder: &Path) -> Result<(), Failure> {
 
 async fn is_inside(orders: &mut Control) -> Result<bool, Failure> {
     Ok(orders.ask(&Request::View).await?.get("view").is_some_and(Value::is_string))
+}
+
+/// Who is no member, as after leaving for good, would wait for a key for ever without a word.
+async fn tell_outsider(control: &mut Control, folder: &Path) -> Result<(), Failure> {
+    let status = control.ask(&Request::Status).await?;
+    let people = status.get("people").and_then(Value::as_array).into_iter().flatten();
+    let states = people.filter(|one| one.get("member") == status.get("me"));
+    let inside = |one: &Value| matches!(text(one, "state"), "asking") || on_roster(text(one, "state"));
+    if !states.into_iter().any(inside) {
+        let (name, folder) = (harmless(text(&status, "name")), folder.display());
+        let how = format!("folkmoot --state {folder} join CHARTER --at LOCATOR");
+        eprintln!("{name} is not a member of the group. To ask for admission: {how}");
+    }
+    Ok(())
 }
 
 /// Whether these are the members of a view with others: who was admitted may have one of its own

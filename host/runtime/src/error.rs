@@ -290,7 +290,7 @@ pub enum RuntimeError {
     #[error("no proof can be made: {0}")]
     LocalProof(String),
     /// The runtime has ended: its own program says why.
-    #[error("the member has stopped. What it printed, or its log, says why")]
+    #[error("the member has stopped. Its output or its log says why")]
     Stopped,
     /// The engine ended without a word.
     #[error("the member has ended without a reason, which is a bug")]

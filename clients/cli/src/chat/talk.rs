@@ -105,8 +105,14 @@ struct Talk {
     tell: Instant,
     /// Whether it was told who has answered, or has nobody to look for.
     met: bool,
+    company: Company,
+}
+
+/// Who hears what is said here.
+#[derive(Default)]
+struct Company {
     /// Whether somebody else is in the view.
-    company: bool,
+    here: bool,
     /// Own lines that came back while nobody was, and have not been weighed.
     lone: u64,
     /// Whether the group has others, if that was asked in this view.
@@ -158,9 +164,7 @@ pub(super) async fn talk(
         since: Instant::now(),
         tell: Instant::now() + if asking { CONTACT } else { TELL },
         met: !asking,
-        company: is_shared(view.get("members")),
-        lone: 0,
-        others: None,
+        company: Company { here: is_shared(view.get("members")), ..Company::default() },
     };
     while typed.is_some() || talk.goes_on() {
         let turn = tokio::select! {
@@ -173,16 +177,11 @@ pub(super) async fn talk(
         match turn {
             Turn::Tell => talk.tell().await?,
             Turn::Heard(None) => return talk.stopped(),
-            Turn::Heard(Some(event)) => {
-                talk.hear(&event)?;
-                talk.weigh().await?;
-            }
+            Turn::Heard(Some(event)) => talk.take(&event).await?,
             Turn::Sent(report) => talk.note(&report),
             Turn::Typed(Some(Typed::Lines(lines))) => talk.obey_all(lines).await?,
             Turn::Typed(None) => typed = None,
-            Turn::Typed(Some(Typed::Failed(failure))) => {
-                (typed, talk.losses.input) = (None, Some(failure));
-            }
+            Turn::Typed(Some(Typed::Failed(failure))) => (typed, talk.losses.input) = (None, Some(failure)),
             Turn::Typed(Some(Typed::Interrupted)) if talk.asking => return talk.give_up().await,
             Turn::Typed(Some(Typed::Interrupted)) | Turn::Stop => return talk.over(),
         }
@@ -323,8 +322,10 @@ impl Talk {
         }
         judge(event, self.asks)?;
         match text("event") {
-            "view" => (self.company, self.others) = (is_shared(event.get("members")), None),
-            "message" if text("sender") == self.me && !self.company => self.lone += 1,
+            "view" => {
+                self.company = Company { here: is_shared(event.get("members")), ..Company::default() };
+            }
+            "message" if text("sender") == self.me && !self.company.here => self.company.lone += 1,
             _ => {}
         }
         if self.asks && text("event") == "removed" {
@@ -335,17 +336,18 @@ impl Talk {
         Ok(())
     }
 
-    /// What came back while nobody else was there is lost, if the group has others.
-    async fn weigh(&mut self) -> Result<(), Failure> {
-        let lone = core::mem::take(&mut self.lone);
-        if lone > 0 && self.others.is_none() {
+    /// Takes an event. What came back while nobody else was there is lost, if the group has others.
+    async fn take(&mut self, event: &Value) -> Result<(), Failure> {
+        self.hear(event)?;
+        let lone = core::mem::take(&mut self.company.lone);
+        if lone > 0 && self.company.others.is_none() {
             let others = has_others(&self.orders.ask(&Request::Status).await?);
-            self.others = Some(others);
+            self.company.others = Some(others);
             if others && self.screen.has_editor() {
                 self.screen.note("nobody else is here: nobody has heard that");
             }
         }
-        self.losses.unheard += if self.others == Some(true) { lone } else { 0 };
+        self.losses.unheard += if self.company.others == Some(true) { lone } else { 0 };
         Ok(())
     }
 
@@ -432,7 +434,7 @@ impl Talk {
             tokio::select! {
                 () = tokio::time::sleep(LOOK) => view = self.orders.ask(&Request::View).await?,
                 event = heard.recv() => match event {
-                    Some(event) => self.hear(&event)?,
+                    Some(event) => self.take(&event).await?,
                     None => return Err(unsettled(gone - count(&view, "settled"))),
                 },
                 () = &mut stop => return Err(unsettled(gone - count(&view, "settled"))),
@@ -441,12 +443,12 @@ impl Talk {
         // What the member has said by now is on its way here.
         let end = Instant::now() + LAST;
         while let Ok(Some(event)) = tokio::time::timeout(QUIET, heard.recv()).await {
-            self.hear(&event)?;
+            self.take(&event).await?;
             if Instant::now() > end {
                 break;
             }
         }
-        self.weigh().await
+        Ok(())
     }
 }
 

@@ -49,7 +49,7 @@ use crate::args::run::Run;
 use crate::exit::Failure;
 use crate::printer::{Gone, Printer};
 use crate::values::Multicast;
-use folkmoot::{Event, Folkmoot, MemberStatus, Options};
+use folkmoot::{Absence, Event, Folkmoot, MemberStatus, Options, Person, Presence};
 use folkmoot_identity::Identity;
 use journal::Journal;
 use kept::Kept;
@@ -218,7 +218,8 @@ fn is_outside(status: &MemberStatus) -> bool {
 /// Who started as a member and is none would wait for ever without a word.
 async fn tell_outsider(moot: &Folkmoot, folder: &Path) -> Result<(), Failure> {
     let status = moot.status().await?;
-    if is_outside(&status) {
+    let gone = |one: &Person| one.member == status.me && one.presence == Presence::Absent(Absence::Expelled);
+    if is_outside(&status) || status.people.iter().any(gone) {
         let (name, folder) = (moot.name(), folder.display());
         let how = format!("folkmoot --state {folder} join CHARTER --at LOCATOR");
         eprintln!("{name} is not a member of the group ({}). To ask for admission: {how}", status.activity);

@@ -220,3 +220,22 @@ fn what_nobody_else_has_heard_is_told() {
     let output = piped(&anna, b"four\n");
     assert!(code(&output) == 0 && !nobody(&output) && !nobody(&send()));
 }
+
+#[test]
+fn who_has_left_for_good_is_told_so_by_a_chat_on_its_running_member() {
+    let place = Place::new("for-good");
+    let [mut anna, mut ben, mut cleo] = ["anna", "ben", "cleo"].map(|name| Actor::new(&place, name));
+    place.found(&[&anna.state, &ben.state, &cleo.state], Times::PATIENT);
+    anna.start(&place, &[], &[]);
+    let at = [anna.locator.clone()];
+    ben.start(&place, &at, &[]);
+    cleo.start(&place, &at, &[]);
+    anna.why("cleo", "present");
+    let outside = "is not a member of the group. To ask for admission";
+    let said = |output: Output| String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!said(piped(&cleo, b"")).contains(outside));
+    cleo.good(&["leave", "--for-good"]);
+    ben.until(&["vote", "approve", "release cleo"], |voted| !voted.is_null());
+    anna.why("cleo", "left-for-good");
+    assert!(said(piped(&cleo, b"")).contains(outside));
+}
