@@ -59,7 +59,7 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let code = match &error {
             Error::LocalResumed => 1, // On a virtual machine: it only has to be started again.
-            Error::LocalSlowReader(_) | Error::Stopped => 70,
+            Error::LocalSlowReader(_) | Error::LocalFailed => 70,
             error if error.is_passing() => 75,
             _ => 3,
         };
