@@ -33,11 +33,14 @@ pub(crate) async fn send(folder: &Path, send: Send) -> Result<(), Failure> {
         );
         return Err(Failure::new(Exit::Usage, hint));
     }
+    let alone = alone_in(folder).await;
     let request = Request::Send { payload: hex(&payload), service: send.service, sign: send.sign };
     match tokio::time::timeout(Duration::from_secs(send.timeout), ask(folder, request)).await {
         Ok(answer) => {
             answer?;
-            warn_of_nobody(folder).await;
+            if alone.is_some() && alone == alone_in(folder).await {
+                eprintln!("nobody else is here: nobody has heard that");
+            }
             Ok(())
         }
         Err(_) => {
@@ -52,14 +55,13 @@ pub(crate) async fn send(folder: &Path, send: Send) -> Result<(), Failure> {
     }
 }
 
-/// Says so if nobody else was there to hear what was sent.
-async fn warn_of_nobody(folder: &Path) {
-    // What was sent is sent, also if the member says nothing more.
-    let Ok(view) = ask(folder, Request::View).await else { return };
+/// The view in which the member is alone, although the group has others.
+async fn alone_in(folder: &Path) -> Option<Value> {
+    // If the member says nothing, what is asked of it next says why.
+    let view = ask(folder, Request::View).await.ok()?;
     let alone = view.get("members").and_then(Value::as_array).is_some_and(|members| members.len() == 1);
-    if alone && ask(folder, Request::Status).await.is_ok_and(|status| has_others(&status)) {
-        eprintln!("nobody else is here: nobody has heard that");
-    }
+    let others = alone && has_others(&ask(folder, Request::Status).await.ok()?);
+    others.then(|| view.get("id").cloned()).flatten()
 }
 
 /// What a file holds. One that is too long is not read.

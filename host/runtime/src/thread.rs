@@ -24,9 +24,10 @@ impl Thread {
 
     /// Runs what was spawned, until `end` has come.
     pub(crate) fn run(mut self, end: impl Future<Output = ()> + Send + 'static) -> Result<(), RuntimeError> {
-        let Some(runtime) = self.0.take() else { return Ok(()) };
         let thread = std::thread::Builder::new().name("folkmoot-member".into());
-        thread.spawn(move || runtime.block_on(end)).map(drop).map_err(refused)
+        // Without a thread, what was to run there is dropped here, and the runtime as below.
+        let run = move || self.0.take().map(|runtime| runtime.block_on(end));
+        thread.spawn(run).map(drop).map_err(refused)
     }
 }
 
@@ -39,4 +40,17 @@ impl Drop for Thread {
 
 fn refused(error: std::io::Error) -> RuntimeError {
     RuntimeError::LocalStart(format!("the system gives no thread: {}", crate::in_words(&error)))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::Thread;
+
+    /// As when the system gives no thread, or the folder cannot be opened.
+    #[tokio::test]
+    async fn a_task_may_drop_a_runtime_that_has_no_thread() {
+        let thread = Thread::new().unwrap();
+        drop(tokio::spawn(async move { drop(thread) }).await.unwrap());
+    }
 }

@@ -32,6 +32,8 @@ const QUIET: Duration = Duration::from_millis(200);
 const LAST: Duration = Duration::from_secs(2);
 /// After so long a stranger is told whether anybody has answered.
 const CONTACT: Duration = Duration::from_millis(2_500);
+/// So long after `/quit` it is told what it waits for.
+const QUIT: Duration = Duration::from_secs(1);
 /// How often one who waits for votes is told that it goes on.
 const TELL: Duration = Duration::from_secs(15);
 
@@ -91,6 +93,8 @@ struct Talk {
     /// This member, as a sender of messages.
     me: String,
     number: u64,
+    /// How many lines were to be sent.
+    said: u64,
     asks: bool,
     /// Whether the member runs for this talk.
     started: bool,
@@ -154,6 +158,7 @@ pub(super) async fn talk(
         typed: VecDeque::new(),
         me,
         number: 0,
+        said: 0,
         asks,
         started,
         json,
@@ -262,7 +267,8 @@ impl Talk {
         if waiting > 0 {
             self.orders.ask(&Request::View).await?;
             let lines = many_of(waiting, "line");
-            self.screen.note(&format!("still waiting for a key to send {lines}, {seconds} s"));
+            let end = if self.quits { ". Ctrl-C ends this without sending" } else { "" };
+            self.screen.note(&format!("still waiting for a key to send {lines}, {seconds} s{end}"));
         }
         Ok(())
     }
@@ -347,7 +353,10 @@ impl Talk {
                 self.screen.note("nobody else is here: nobody has heard that");
             }
         }
-        self.losses.unheard += if self.company.others == Some(true) { lone } else { 0 };
+        if self.company.others == Some(true) {
+            // Other terminals may speak through the same member.
+            self.losses.unheard = (self.losses.unheard + lone).min(self.said);
+        }
         Ok(())
     }
 
@@ -373,7 +382,7 @@ impl Talk {
             match order(text, person) {
                 Order::Nothing => {}
                 Order::Quit => {
-                    self.quit();
+                    self.quits = true;
                     break;
                 }
                 Order::Do(order) if self.asking && order == "/withdraw" => {
@@ -386,6 +395,7 @@ impl Talk {
                     }
                 }
                 Order::Say(text, sign) => {
+                    self.said += 1;
                     if person {
                         self.typed.push_back(text.clone());
                     }
@@ -400,16 +410,10 @@ impl Talk {
             self.saying.say(batch);
             self.unsent.store(self.saying.waiting(), atomic::Ordering::Relaxed);
         }
-        Ok(())
-    }
-
-    /// No more is typed. What was typed before waits for a key, perhaps for long.
-    fn quit(&mut self) {
-        self.quits = true;
-        if self.saying.waiting() > 0 {
-            let lines = many_of(self.saying.waiting(), "line");
-            self.screen.note(&format!("{lines} still waiting for a key; Ctrl-C ends without sending them"));
+        if self.quits && self.saying.waiting() > 0 {
+            self.tell = Instant::now() + QUIT;
         }
+        Ok(())
     }
 
     /// Waits until what was sent has its place in the group's order, and shows what came with it.

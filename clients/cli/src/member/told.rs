@@ -97,6 +97,11 @@ mod tests {
         let silent = "has gone silent: it has crashed, or the network is cut; anna alone has key";
         assert_eq!(view("leave", &["ben"], &["ben"]), "ben left; anna alone has key 9488fcce (leave)");
         assert!(view("network", &["ben"], &[]).starts_with(&format!("ben {silent}")));
+        assert_eq!(
+            view("expelled", &[], &[]),
+            "anna alone has key 9488fcce (removal)",
+            "perhaps by its wish"
+        );
         // Several changes in one view: each is told as what it was.
         let both = view("network", &["ben", "cleo"], &["cleo"]);
         assert!(both.starts_with(&format!("cleo left; ben {silent}")), "{both}");

@@ -239,3 +239,21 @@ fn who_has_left_for_good_is_told_so_by_a_chat_on_its_running_member() {
     anna.why("cleo", "left-for-good");
     assert!(said(piped(&cleo, b"")).contains(outside));
 }
+
+/// A stranger has no key.
+#[test]
+fn a_quit_that_waits_for_a_key_says_how_to_end_it() {
+    let (place, _anna) = alone("quit");
+    let erik = Actor::new(&place, "erik");
+    let mut command = program(&erik.state);
+    command.args(["chat", "--listen", "127.0.0.1:0", "--charter"]).arg(place.signed());
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut talk = command.spawn().unwrap();
+    writeln!(talk.stdin.take().unwrap(), "one\n/quit").unwrap();
+    let mut said = BufReader::new(talk.stderr.take().unwrap()).lines().map_while(Result::ok);
+    let waits = "still waiting for a key to send 1 line";
+    let told = said.find(|line| line.contains(waits)).unwrap();
+    assert!(told.contains("Ctrl-C ends this without sending"), "{told}");
+    talk.kill().unwrap();
+    talk.wait().unwrap();
+}
