@@ -243,7 +243,7 @@ impl Actor {
                 }
             }
             Event::Admitted { member, .. } => self.acknowledged("admitted", &member),
-            Event::Expelled { member } => self.acknowledged("expelled", &member),
+            Event::Expelled { member } => self.expelled(&member),
             Event::OtherLine { node, .. } => {
                 if let Some(player) = self.names.at_node(&node) {
                     self.tell(Told::OtherLine(player));
@@ -262,6 +262,14 @@ impl Actor {
     fn acknowledged(&mut self, what: &str, member: &folkmoot_base::MemberId) {
         if let Some(player) = self.names.player(member) {
             self.tell(Told::Acknowledged(format!("{what} player{player}")));
+        }
+    }
+
+    /// Somebody's admission is over. Who was admitted again in the same turn is told next.
+    fn expelled(&mut self, member: &folkmoot_base::MemberId) {
+        let former = self.transcript().roster().former(member).map(|former| former.held.request);
+        if let Some(request) = former {
+            self.acknowledged(&votes::expelled(&request), member);
         }
     }
 
@@ -422,13 +430,17 @@ impl Machine for Actor {
         let removed: BTreeSet<Player> = self.names.players(roster.formers().keys());
         let mut holds = BTreeSet::new();
         holds.extend(members.iter().chain(&removed).map(|player| format!("admitted player{player}")));
-        holds.extend(removed.iter().map(|player| format!("expelled player{player}")));
         let status = self.stack.upper.host().member.status(Instant(0));
         let ring = self.stack.ground.node.ring();
         let activity = format!("{}; ring {} of {}", status.activity, ring.phase, ring.members.len());
         let gathers = ring.phase != folkmoot_node::Phase::Operational;
         let ring = ring.members.iter().filter_map(|node| self.names.at_node(node)).collect();
-        let lacks = votes::lacking(&self.stack.upper.host().member, &self.names);
+        let mut lacks = votes::lacking(&self.stack.upper.host().member, &self.names);
+        let inside =
+            roster.members().iter().filter_map(|(member, held)| Some((self.names.player(member)?, held)));
+        lacks.extend(
+            inside.map(|(player, held)| format!("{} player{player}", votes::expelled(&held.request))),
+        );
         Picture { roster: members, held, removed, holds, lacks, ring, gathers, activity }
     }
 

@@ -1,4 +1,4 @@
-//! Votes to admit, by name, as far as they are judged across a restart.
+//! Votes to admit, and admissions that are over, by name, as far as they are judged across a restart.
 
 use super::company::Names;
 use crate::record::Player;
@@ -11,8 +11,17 @@ const LOST_DECISIONS: u64 = 16;
 
 /// A vote over the decision with this number.
 pub(super) fn name(subject: Digest, base: u64, player: Player) -> String {
-    let subject: String = subject.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
-    format!("vote-to-admit {subject} over {base} player{player}")
+    format!("vote-to-admit {} over {base} player{player}", short(&subject))
+}
+
+/// The end of the admission that this request brought about. A later admission of the same key does
+/// not undo it.
+pub(super) fn expelled(request: &Digest) -> String {
+    format!("expelled from {}", short(request))
+}
+
+fn short(subject: &Digest) -> String {
+    subject.iter().take(4).map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Open requests without this member's vote, with every base of a vote that would count: not before

@@ -271,9 +271,13 @@ impl World {
         let picture = machine.picture();
         let process = chair.process();
         let steps = chair.acknowledged.iter().map(|(_, step)| step);
-        let is_forgotten = |step: &&String| match step.starts_with("vote") {
-            true => picture.lacks.contains(*step),
-            false => !picture.holds.contains(*step),
+        let knows = |player: &str| picture.holds.contains(&format!("admitted {player}"));
+        let is_forgotten = |step: &&String| match step.split_once(' ') {
+            Some(("vote-to-admit", _)) => picture.lacks.contains(*step),
+            Some(("expelled", rest)) => {
+                picture.lacks.contains(*step) || !rest.rsplit(' ').next().is_some_and(knows)
+            }
+            _ => !picture.holds.contains(*step),
         };
         let forgotten: Vec<_> = steps.filter(is_forgotten).cloned().collect();
         for step in forgotten {

@@ -202,3 +202,29 @@ fn where_the_first_program_of_a_contact_has_left_its_guests_wait() {
     ];
     assert!(settles(Scheme::TsDsa, 20_786_081, steps));
 }
+
+/// A member applies the decision that admits somebody again, and is killed after it is on disk and
+/// before it says so. It said before that the same player was expelled: that is not forgotten.
+#[test]
+fn who_was_expelled_and_is_admitted_again_is_not_forgotten() {
+    let steps = vec![
+        at(1_500_000, Step::Rest(0)),
+        at(876_309, Step::Change { by: 3, what: 10 }),
+        at(2_720_229, Step::Heal),
+        at(461_012, Step::Restart(5)),
+        at(945_979, Step::Expel { by: 4, who: 2, yes: 255 }),
+        at(806_480, Step::Rest(0)),
+        on("starts a signing session: reshare", 761, crash(5)),
+        at(2_589_948, Step::Heal),
+        at(600_737, Step::Restart(5)),
+        at(1_380_397, Step::Again(6)),
+        at(893_970, Step::Rest(0)),
+        on("starts a signing session: authority", 87, Step::Crash { who: 6, after: Some(5) }),
+        on(
+            "starts a signing session: multi",
+            235,
+            Step::Mute { who: 3, step: folkmoot_sim::schedule::Mute::Admission, micros: 10_289_222 },
+        ),
+    ];
+    assert!(settles(Scheme::Frost, 3_419_827_091, steps));
+}
