@@ -223,7 +223,7 @@ fn who_was_expelled_and_is_admitted_again_is_not_forgotten() {
         on(
             "starts a signing session: multi",
             235,
-            Step::Mute { who: 3, step: folkmoot_sim::schedule::Mute::Admission, micros: 10_289_222 },
+            Step::Mute { who: 3, step: folkmoot_sim::machine::Mute::Admission, micros: 10_289_222 },
         ),
     ];
     assert!(settles(Scheme::Frost, 3_419_827_091, steps));
