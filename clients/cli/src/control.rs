@@ -3,7 +3,8 @@
 //!
 //! ```text
 //! command -> member   {"op":"status"}                       one of [`Request`]
-//! member -> command   {"ok":{...}}  or  {"error":"...","exit":"refused"}
+//! member -> command   {"ok":{...}}  or  {"error":"...","exit":"refused"}, and if the member refuses an
+//!                     order: "code", "rule", "fault", "forcible"
 //!                     after {"op":"subscribe"}: {"ok":null}, then one event a line until either side closes
 //! ```
 //! The socket lies in the state folder (mode 0700), so only those who may read the key may connect.
@@ -12,7 +13,7 @@
 //! [`EVENTS_BEHIND_MAX`] events or [`EVENTS_BYTES_MAX`] bytes behind is told how many events it has
 //! missed, and goes on.
 
-use crate::exit::{Exit, Failure};
+use crate::exit::{By, Exit, Failure};
 use crate::values::Ordering;
 use folkmoot::StateFolder;
 use folkmoot_base::limits::MESSAGE_BYTES_MAX;
@@ -221,15 +222,22 @@ pub(crate) struct Sealed {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum Answer {
-    Ok { ok: Value },
-    Error { error: String, exit: Exit },
+    Ok {
+        ok: Value,
+    },
+    Error {
+        error: String,
+        exit: Exit,
+        #[serde(flatten)]
+        by: Option<Box<By>>,
+    },
 }
 
 impl From<Result<Value, Failure>> for Answer {
     fn from(result: Result<Value, Failure>) -> Self {
         match result {
             Ok(ok) => Self::Ok { ok },
-            Err(Failure { exit, text }) => Self::Error { error: text, exit },
+            Err(Failure { exit, text, by }) => Self::Error { error: text, exit, by },
         }
     }
 }
@@ -302,7 +310,7 @@ impl Control {
         };
         match serde_json::from_str(&line) {
             Ok(Answer::Ok { ok }) => Ok(ok),
-            Ok(Answer::Error { error, exit }) => Err(Failure::new(exit, error)),
+            Ok(Answer::Error { error, exit, by }) => Err(Failure { exit, text: error, by }),
             Err(_) => Err(self.odd(&line)),
         }
     }
@@ -381,6 +389,7 @@ fn nobody_runs(folder: &Path) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use folkmoot::{Fault, Refused, RefusedBy};
 
     #[test]
     fn requests_read_as_they_are_written_and_nothing_else_does() {
@@ -403,6 +412,14 @@ mod tests {
         let answer = Answer::from(Err(Failure::new(Exit::Refused, "no")));
         let text = serde_json::to_string(&answer).unwrap();
         assert_eq!(text, r#"{"error":"no","exit":"refused"}"#);
+        assert_eq!(serde_json::from_str::<Answer>(&text).unwrap(), answer);
+        let by = RefusedBy::rule(Fault::Group, "full", "ADM-07");
+        let refused =
+            Refused { by, sentence: "too many (ADM-07)".into(), remedy: Some("Wait"), forcible: true };
+        let answer = Answer::from(Err(Failure::from(refused)));
+        let text = serde_json::to_string(&answer).unwrap();
+        let said = r#"{"error":"too many (ADM-07). Wait. To propose it anyway, add --force","exit":"refused","code":"full","rule":"ADM-07","fault":"group","forcible":true}"#;
+        assert_eq!(text, said);
         assert_eq!(serde_json::from_str::<Answer>(&text).unwrap(), answer);
     }
 }

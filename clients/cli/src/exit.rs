@@ -1,7 +1,8 @@
 //! How a command ends: exit codes that scripts can rely on, and texts that say what to do next.
 
+use crate::control::Answer;
 use crate::show::harmless;
-use folkmoot::{Error, StateError, StoreError};
+use folkmoot::{Error, Refused, StateError, StoreError};
 use folkmoot_authority::AuthorityError;
 use serde::{Deserialize, Serialize};
 use std::process::ExitCode;
@@ -39,12 +40,40 @@ pub struct Failure {
     pub exit: Exit,
     /// What people are told; empty if the data say it all.
     pub text: String,
+    /// If it is a member that refuses an order: what refuses it.
+    pub by: Option<Box<By>>,
+}
+
+/// What refuses an order, for programs ([`folkmoot::RefusedBy`]).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct By {
+    /// A name that stays the same.
+    pub code: String,
+    /// The rule of docs/protocol, if one refuses it.
+    pub rule: Option<String>,
+    /// With whom it lies: `order`, `member` or `group`.
+    pub fault: String,
+    /// Whether the order would be accepted with force.
+    pub forcible: bool,
+}
+
+impl From<Refused> for Failure {
+    fn from(refused: Refused) -> Self {
+        let hint = if refused.forcible { ". To propose it anyway, add --force" } else { "" };
+        let by = By {
+            code: refused.by.code.into(),
+            rule: refused.by.rule.map(Into::into),
+            fault: refused.by.fault.name().into(),
+            forcible: refused.forcible,
+        };
+        Self { by: Some(Box::new(by)), ..Self::new(Exit::Refused, format!("{refused}{hint}")) }
+    }
 }
 
 impl Failure {
     /// One that ends with this code.
     pub fn new(exit: Exit, text: impl Into<String>) -> Self {
-        Self { exit, text: text.into() }
+        Self { exit, text: text.into(), by: None }
     }
 
     /// A thing that cannot happen, did.
@@ -71,7 +100,7 @@ impl Failure {
     pub(crate) fn report(&self, json: bool) -> ExitCode {
         match (self.text.as_str(), json) {
             ("", _) => {}
-            (text, true) => eprintln!("{}", serde_json::json!({ "error": text, "exit": self.exit })),
+            (_, true) => eprintln!("{}", serde_json::json!(Answer::from(Err(self.clone())))),
             // It may tell what others have said.
             (text, false) => {
                 let lines: Vec<String> = text.split('\n').map(harmless).collect();
@@ -85,6 +114,7 @@ impl Failure {
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let exit = match &error {
+            Error::Refused(refused) => return refused.clone().into(),
             Error::Store(StoreError::LocalStopped) | Error::LocalSlowReader(_) | Error::LocalFailed => {
                 Exit::Bug
             }

@@ -45,7 +45,7 @@ pub(crate) async fn write(folder: &Path, write: Write, keys: &Keys, json: bool) 
         None => moot.group(),
         Some(name) => GroupId::of_name(&moot.group(), &named(name)?),
     };
-    moot.write(group, text).await?;
+    moot.write(group, text).await.map_err(|error| Failure { exit: Exit::Usage, ..error.into() })?;
     let mut stands = None;
     let waited = Duration::from_secs(write.timeout);
     let result = tokio::select! {
@@ -125,7 +125,6 @@ async fn follow(moot: &mut Folkmoot, stands: &mut Option<Standing>, json: bool) 
                 }
                 return Ok(());
             }
-            Event::SendFailed { error } => return Err(Failure::new(Exit::Usage, error.to_string())),
             _ => {}
         }
     }

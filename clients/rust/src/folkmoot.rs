@@ -6,8 +6,8 @@ use bytes::Bytes;
 use folkmoot_attach::MemberStatus;
 use folkmoot_base::{Digest, GroupId, GroupName, Head, Locator, MemberId, Party};
 use folkmoot_runtime::{
-    AuthorityStatus, Carrying, Command, Event, Lock, MemberHandle, Named, Outcome, Petition, Proposal,
-    Refusal, RunningMember, RuntimeError as Error, ShareStatus, Times, Told, Twice,
+    Accepted, AuthorityStatus, Carrying, Command, Event, Lock, MemberHandle, Named, Outcome, Petition,
+    Proposal, Refusal, RunningMember, RuntimeError as Error, ShareStatus, Times, Told, Twice,
 };
 use folkmoot_transport::{Faults, reached_at};
 use std::path::PathBuf;
@@ -116,27 +116,28 @@ impl Folkmoot {
     /// [`Event::Denied`] if the voters say no.
     ///
     /// # Errors
-    /// [`Error::Stopped`].
-    pub async fn apply(&self) -> Result<(), Error> {
+    /// [`Error::Refused`], and nothing has changed; [`Error::Stopped`].
+    pub async fn apply(&self) -> Result<Accepted, Error> {
         self.command(Command::Apply).await
     }
 
-    /// Votes on an open request or proposal.
+    /// Votes on an open request or proposal. The vote is on disk when this returns; that it counts is
+    /// [`Self::outcome`]'s to say, a little later.
     ///
     /// # Errors
-    /// [`Error::Stopped`].
-    pub async fn vote(&self, subject: Digest, approve: bool) -> Result<(), Error> {
+    /// [`Error::Refused`], and nothing has changed; [`Error::Stopped`].
+    pub async fn vote(&self, subject: Digest, approve: bool) -> Result<Accepted, Error> {
         self.command(Command::Vote { subject, approve }).await
     }
 
     /// Asks for admission for the holder of a CSR (PKCS#10, DER or PEM, as `openssl req -new` makes
     /// it), who is not here. Once the voters and the group's key have signed, the member enters the
-    /// admission. Its refusal is an event: among others where the charter has certificates signed
-    /// by their holders.
+    /// admission. Refused, among others, where the charter has certificates signed by their
+    /// holders.
     ///
     /// # Errors
-    /// [`Error::Stopped`].
-    pub async fn submit_csr(&self, csr: impl Into<Bytes>) -> Result<(), Error> {
+    /// [`Error::Refused`], and nothing has changed; [`Error::Stopped`].
+    pub async fn submit_csr(&self, csr: impl Into<Bytes>) -> Result<Accepted, Error> {
         self.command(Command::SubmitCsr { csr: csr.into() }).await
     }
 
@@ -144,8 +145,8 @@ impl Folkmoot {
     /// allows. Voted on as an admission is.
     ///
     /// # Errors
-    /// [`Error::Stopped`].
-    pub async fn renew(&self) -> Result<(), Error> {
+    /// [`Error::Refused`], and nothing has changed; [`Error::Stopped`].
+    pub async fn renew(&self) -> Result<Accepted, Error> {
         self.command(Command::Renew).await
     }
 
@@ -153,8 +154,8 @@ impl Folkmoot {
     /// on without this member's yes. [`Event::Closed`] says that it is open no more.
     ///
     /// # Errors
-    /// [`Error::Stopped`].
-    pub async fn withdraw(&self, subject: Digest) -> Result<(), Error> {
+    /// [`Error::Refused`], and nothing has changed; [`Error::Stopped`].
+    pub async fn withdraw(&self, subject: Digest) -> Result<Accepted, Error> {
         self.command(Command::Withdraw { subject: Some(subject) }).await
     }
 
@@ -162,8 +163,8 @@ impl Folkmoot {
     /// repeated until then.
     ///
     /// # Errors
-    /// [`Error::Stopped`].
-    pub async fn withdraw_request(&self) -> Result<(), Error> {
+    /// [`Error::Refused`], and nothing has changed; [`Error::Stopped`].
+    pub async fn withdraw_request(&self) -> Result<Accepted, Error> {
         self.command(Command::Withdraw { subject: None }).await
     }
 
@@ -188,8 +189,8 @@ impl Folkmoot {
     /// Proposes to expel a member, and votes for it.
     ///
     /// # Errors
-    /// [`Error::Stopped`].
-    pub async fn expel(&self, member: MemberId) -> Result<(), Error> {
+    /// [`Error::Refused`], and nothing has changed; [`Error::Stopped`].
+    pub async fn expel(&self, member: MemberId) -> Result<Accepted, Error> {
         self.command(Command::Expel { member }).await
     }
 
@@ -197,28 +198,28 @@ impl Folkmoot {
     /// own signature: everybody can tell the two apart.
     ///
     /// # Errors
-    /// [`Error::Stopped`].
-    pub async fn leave_for_good(&self) -> Result<(), Error> {
+    /// [`Error::Refused`], and nothing has changed; [`Error::Stopped`].
+    pub async fn leave_for_good(&self) -> Result<Accepted, Error> {
         self.command(Command::LeaveForGood).await
     }
 
     /// Proposes to change one field of the charter, and votes for it.
     ///
     /// # Errors
-    /// [`Error::Stopped`].
+    /// [`Error::Refused`], and nothing has changed; [`Error::Stopped`].
     pub async fn change_charter(
         &self,
         field: impl Into<String>,
         value: impl Into<String>,
-    ) -> Result<(), Error> {
+    ) -> Result<Accepted, Error> {
         self.command(Command::ChangeCharter { field: field.into(), value: value.into() }).await
     }
 
     /// Proposes who votes from now on, and votes for it.
     ///
     /// # Errors
-    /// [`Error::Stopped`].
-    pub async fn electorate(&self, voters: Vec<MemberId>) -> Result<(), Error> {
+    /// [`Error::Refused`], and nothing has changed; [`Error::Stopped`].
+    pub async fn electorate(&self, voters: Vec<MemberId>) -> Result<Accepted, Error> {
         self.command(Command::Electorate { voters }).await
     }
 
@@ -226,8 +227,8 @@ impl Folkmoot {
     /// signed too, and votes for it. `head`: the other line's decision at the fork.
     ///
     /// # Errors
-    /// [`Error::Stopped`].
-    pub async fn rejoin(&self, head: Head) -> Result<(), Error> {
+    /// [`Error::Refused`], and nothing has changed; [`Error::Stopped`].
+    pub async fn rejoin(&self, head: Head) -> Result<Accepted, Error> {
         self.command(Command::Rejoin { head }).await
     }
 
@@ -235,8 +236,8 @@ impl Folkmoot {
     /// back to them, and votes for it. What was approved before does not count any more then.
     ///
     /// # Errors
-    /// [`Error::Stopped`].
-    pub async fn retime(&self) -> Result<(), Error> {
+    /// [`Error::Refused`], and nothing has changed; [`Error::Stopped`].
+    pub async fn retime(&self) -> Result<Accepted, Error> {
         self.command(Command::Retime).await
     }
 
@@ -248,16 +249,16 @@ impl Folkmoot {
     /// the date ([`Times::date`]).
     ///
     /// # Errors
-    /// [`Error::Stopped`].
+    /// [`Error::Refused`], and nothing has changed; [`Error::Stopped`].
     pub async fn resolve(&self, head: Head) -> Result<(), Error> {
-        self.command(Command::Resolve { head }).await
+        self.command(Command::Resolve { head }).await.map(drop)
     }
 
-    /// Has the member do what a command says. Its refusal is an event.
+    /// Has the member do what a command says.
     ///
     /// # Errors
-    /// [`Error::Stopped`].
-    pub async fn order(&self, command: Command) -> Result<(), Error> {
+    /// [`Error::Refused`], and nothing has changed; [`Error::Stopped`].
+    pub async fn order(&self, command: Command) -> Result<Accepted, Error> {
         self.command(command).await
     }
 
@@ -265,33 +266,33 @@ impl Folkmoot {
     /// if those who stay can then no longer admit, remove or decide; and votes for it.
     ///
     /// # Errors
-    /// [`Error::Stopped`].
-    pub async fn force(&self, command: Command) -> Result<(), Error> {
+    /// [`Error::Refused`], and nothing has changed; [`Error::Stopped`].
+    pub async fn force(&self, command: Command) -> Result<Accepted, Error> {
         self.command(Command::Forced(Box::new(command))).await
     }
 
     /// Writes to a group as one who is no member of it: the charter's own ([`Self::group`]) or one
     /// named under it. Private to the members, signed by this identity; asked again until it is
     /// delivered, and answers are asked for as long as this is open. Events tell:
-    /// [`Event::LetterStands`], [`Event::Answer`]; [`Event::SendFailed`] for a text that is not 1
-    /// to 8,192 bytes. The charter must say `letters = true`.
+    /// [`Event::LetterStands`], [`Event::Answer`]. Refused for a text that is not 1 to 8,192 bytes.
+    /// The charter must say `letters = true`.
     ///
     /// # Errors
-    /// [`Error::Stopped`].
-    pub async fn write(&self, group: GroupId, text: impl Into<Bytes>) -> Result<(), Error> {
+    /// [`Error::Refused`], and nothing has changed; [`Error::Stopped`].
+    pub async fn write(&self, group: GroupId, text: impl Into<Bytes>) -> Result<Accepted, Error> {
         self.command(Command::Write { group, text: text.into() }).await
     }
 
     /// Answers a stranger's letter ([`LetterEvent::Came`]), before all members: 1 to 8,192 bytes,
     /// at most 8 answers to a letter, signed by this member. [`LetterEvent::Answered`] says when it
-    /// has its place; [`Event::SendFailed`] why not.
+    /// has its place.
     ///
     /// [`LetterEvent::Came`]: crate::LetterEvent::Came
     /// [`LetterEvent::Answered`]: crate::LetterEvent::Answered
     ///
     /// # Errors
-    /// [`Error::Stopped`].
-    pub async fn answer(&self, letter: Digest, text: impl Into<Bytes>) -> Result<(), Error> {
+    /// [`Error::Refused`], and nothing has changed; [`Error::Stopped`].
+    pub async fn answer(&self, letter: Digest, text: impl Into<Bytes>) -> Result<Accepted, Error> {
         self.command(Command::Answer { letter, text: text.into() }).await
     }
 
@@ -301,7 +302,7 @@ impl Folkmoot {
     /// # Errors
     /// [`Error::Stopped`].
     pub async fn dial(&self, locator: Locator) -> Result<(), Error> {
-        self.command(Command::Dial(locator)).await
+        self.command(Command::Dial(locator)).await.map(drop)
     }
 
     /// Who is in, who is not, and why.
@@ -351,7 +352,7 @@ impl Folkmoot {
     /// # Errors
     /// [`Error::Stopped`].
     pub async fn logged(&self, record: impl Into<Bytes>) -> Result<(), Error> {
-        self.command(Command::Logged(record.into())).await
+        self.command(Command::Logged(record.into())).await.map(drop)
     }
 
     /// Who says that it links by the other form than this charter's `hybrid_links`, and so is not
@@ -479,7 +480,7 @@ impl Folkmoot {
         self.running.handle.clone()
     }
 
-    async fn command(&self, command: Command) -> Result<(), Error> {
-        self.running.handle.command(command).await
+    async fn command(&self, command: Command) -> Result<Accepted, Error> {
+        Ok(self.running.handle.command(command).await??)
     }
 }

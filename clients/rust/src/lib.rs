@@ -71,15 +71,16 @@ pub use folkmoot_attach::{
     Absence, AuthorityReach, GroupStatus, Lacking, MemberStatus, Person, Presence, Stalled,
 };
 pub use folkmoot_base::{
-    Cause, Cipher, ConfigurationId, DecodeError, Digest, GroupId, GroupName, Head, Host, HostName,
-    HostNameError, Instant, Locator, LocatorError, MemberId, ModuleName, NameError, NodeId, Party, Secret,
-    Service, SignatureBytes, UnixTime, ViewId,
+    Cause, Cipher, ConfigurationId, DecodeError, Digest, Fault, GroupId, GroupName, Head, Host, HostName,
+    HostNameError, Instant, JoinRefusal, Locator, LocatorError, MemberId, ModuleName, NameError, NodeId,
+    Party, Refused, RefusedBy, Secret, Service, SignatureBytes, UnixTime, ViewId,
 };
 pub use folkmoot_runtime::{
-    Ahead, AuthorityStatus, Awaits, CarryError, Carrying, Closed, Command, Counting, DealerState, Event,
-    Exchange, KnownHead, LetterEvent, LettersError, Named, Origin, Outcome, Passphrase, Path, Petition,
-    Proposal, Refusal, RuntimeError as Error, SealedKeyError, SendError, ShareStatus, ShareWay, Skipped,
-    Standing, Stands, StateError, StateFolder, StoreError, Theirs, Times, Told, Twice, Versions, Voucher,
+    Accepted, Ahead, AuthorityStatus, Awaits, CarryError, Carrying, Closed, Command, Counting, DealerState,
+    Event, Exchange, KnownHead, LetterEvent, LettersError, Named, Origin, Outcome, Passphrase, Path,
+    Petition, Proposal, Refusal, RuntimeError as Error, SealedKeyError, SendError, ShareStatus, ShareWay,
+    Skipped, Standing, Stands, StateError, StateFolder, StoreError, Theirs, Times, Told, Twice, Versions,
+    Voucher,
 };
 pub use folkmoot_transport::{Faults, MULTICAST_PORT};
 

@@ -74,7 +74,7 @@ impl Session {
     /// # Errors
     /// [`Error::Stopped`].
     pub async fn leave(&self) -> Result<(), Error> {
-        self.handle.command(Command::Leave { group: self.group }).await
+        self.handle.command(Command::Leave { group: self.group }).await?.map(drop).map_err(Error::Refused)
     }
 
     /// Asks for a new key without any change of members.
@@ -82,7 +82,7 @@ impl Session {
     /// # Errors
     /// [`Error::Stopped`].
     pub async fn refresh(&self) -> Result<(), Error> {
-        self.handle.command(Command::Refresh { group: self.group }).await
+        self.handle.command(Command::Refresh { group: self.group }).await?.map(drop).map_err(Error::Refused)
     }
 }
 

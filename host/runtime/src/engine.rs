@@ -46,7 +46,7 @@ const CLOCK_PERIOD: Duration = Duration::from_secs(1);
 const LEAVING_MAX: Duration = Duration::from_millis(500);
 
 /// What the engine needs to know of an upper floor beyond attach.
-pub trait UpperStack: Upper {
+pub trait UpperStack: Upper<Answer: Send + 'static> {
     /// Whether a message to `group` would be sealed and sent now.
     fn can_send(&self, group: &GroupId) -> bool;
     /// The command that sends `first`, and then `more` to the same group with the same service. If
@@ -97,8 +97,8 @@ pub(crate) type Look<G, U> = Box<dyn FnOnce(&mut Embedded<G, U>, Instant, &mut O
 
 /// What a handle asks of the engine.
 pub(crate) enum Order<G: Ground, U: UpperStack> {
-    /// A command for the member; the place to say that the disk has what it brought about.
-    Command(U::Command, oneshot::Sender<()>),
+    /// A command for the member; the place for its answer, once the disk has what it relies on.
+    Command(U::Command, oneshot::Sender<U::Answer>),
     /// A look at the machine.
     Look(Look<G, U>),
     /// A message that goes now or not at all.
@@ -343,10 +343,10 @@ impl<G: Ground, U: UpperStack, W: Wire> Engine<G, U, W> {
     fn obey(&mut self, order: Order<G, U>) {
         match order {
             Order::Command(command, done) => {
-                self.handle(Input::Command(command));
+                let answer = self.command(command);
                 // A caller that has gone away does not mind.
                 self.outcomes.answer(Box::new(move || {
-                    let _ = done.send(());
+                    let _ = done.send(answer);
                 }));
             }
             Order::Look(look) => self.look(look),
@@ -360,6 +360,12 @@ impl<G: Ground, U: UpperStack, W: Wire> Engine<G, U, W> {
             }
             Order::Stop => {}
         }
+    }
+
+    fn command(&mut self, command: U::Command) -> U::Answer {
+        let answer = self.machine.command(self.clock.now(), command, &mut self.entropy);
+        gather(&mut self.machine, &mut self.turn, &mut self.outcomes);
+        answer
     }
 
     fn handle(&mut self, input: Input<U::Command>) {
@@ -422,7 +428,7 @@ impl<G: Ground, U: UpperStack, W: Wire> Engine<G, U, W> {
         let more = words.map(|message| message.payload).collect();
         let command = self.machine.upper.sending(first, more);
         self.turn.refused = 0;
-        self.handle(Input::Command(command));
+        self.command(command);
         let sent = run.len().saturating_sub(self.turn.refused);
         for (place, message) in run.drain(..).enumerate() {
             let refused = || Err(RuntimeError::SendRefused(self.turn.refusal.clone()));

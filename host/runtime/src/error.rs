@@ -292,6 +292,9 @@ pub enum RuntimeError {
     /// The runtime has ended: its own program says why.
     #[error("the member has stopped. Its output or its log says why")]
     Stopped,
+    /// The member does not do what was ordered, and nothing has changed.
+    #[error(transparent)]
+    Refused(#[from] folkmoot_base::Refused),
     /// The engine ended without a word.
     #[error("the member has ended without a reason, which is a bug")]
     LocalFailed,

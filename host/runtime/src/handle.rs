@@ -127,13 +127,13 @@ impl<G: Ground, U: UpperStack> Running<G, U> {
 }
 
 impl<G: Ground, U: UpperStack> Handle<G, U> {
-    /// Hands the member a command, and returns when all that it brought about at once is on disk: a
-    /// vote whose command has returned is not lost by a crash (DECISIONS O4). Waits while
-    /// [`ORDERS_WAITING_MAX`] are waiting.
+    /// Hands the member a command, and brings back its answer when all that it brought about at once
+    /// is on disk: a vote whose command has returned is not lost by a crash (DECISIONS O4). Waits
+    /// while [`ORDERS_WAITING_MAX`] are waiting.
     ///
     /// # Errors
     /// [`RuntimeError::Stopped`]; then it may or may not have been obeyed.
-    pub async fn command(&self, command: U::Command) -> Result<(), RuntimeError> {
+    pub async fn command(&self, command: U::Command) -> Result<U::Answer, RuntimeError> {
         let (done, answer) = oneshot::channel();
         self.orders.send(Order::Command(command, done)).await.map_err(|_| RuntimeError::Stopped)?;
         answer.await.map_err(|_| RuntimeError::Stopped)

@@ -39,10 +39,10 @@ pub use open::{
 pub use outcome::{EVENT_BYTES_WAITING_MAX, EVENTS_WAITING_MAX};
 pub use sends::SENDS_WAITING_MAX;
 pub use stacks::{
-    Ahead, AuthorityStatus, Awaits, Carrying, Closed, Command, Counting, DealerState, Event, Exchange,
-    LetterEvent, LettersError, Member, Named, Node, Office, Origin, Outcome, Path, Petition, Proposal,
-    RING_TABLE, Refusal, STORE_KEY_RING_SEQ, SendError, ShareStatus, ShareWay, Standing, Stands, Theirs,
-    Times, Timing, Told, Twice, Versions, stored_ring_seq,
+    Accepted, Ahead, AuthorityStatus, Awaits, Carrying, Closed, Command, Counting, DealerState, Event,
+    Exchange, LetterEvent, LettersError, Member, Named, Node, Office, Origin, Outcome, Path, Petition,
+    Proposal, RING_TABLE, Refusal, STORE_KEY_RING_SEQ, SendError, ShareStatus, ShareWay, Standing, Stands,
+    Theirs, Times, Timing, Told, Twice, Versions, stored_ring_seq,
 };
 pub use state::{StateFolder, write_whole};
 pub use store::{FORMAT, Store, Writer};

@@ -2,10 +2,10 @@
 //! and the node.
 
 use crate::engine::{Note, Sending, UpperStack};
-use crate::stacks::{Command, Event, Member};
+use crate::stacks::{Accepted, Command, Event, Member};
 use bytes::Bytes;
 use folkmoot_attach::{Attached, ToMember, Upper, UpperOutput};
-use folkmoot_base::{Entropy, GroupId, Indication, Instant, Party, Service, UnixTime, ViewId};
+use folkmoot_base::{Entropy, GroupId, Indication, Instant, Party, Refused, Service, UnixTime, ViewId};
 use std::collections::VecDeque;
 
 /// Payloads a tap keeps; older ones go first.
@@ -107,6 +107,7 @@ impl MemberStack {
 
 impl Upper for MemberStack {
     type Command = Command;
+    type Answer = Result<Accepted, Refused>;
     type Event = Event;
 
     fn node(&mut self, now: Instant, message: ToMember, entropy: &mut dyn Entropy) {
@@ -126,8 +127,8 @@ impl Upper for MemberStack {
         }
     }
 
-    fn command(&mut self, now: Instant, command: Command, entropy: &mut dyn Entropy) {
-        self.member.command(now, command, entropy);
+    fn command(&mut self, now: Instant, command: Command, entropy: &mut dyn Entropy) -> Self::Answer {
+        self.member.command(now, command, entropy)
     }
 
     fn clock(&mut self, now: Instant, time: UnixTime, entropy: &mut dyn Entropy) {

@@ -60,18 +60,20 @@ impl<U: Upper> Attached<U> {
     }
 
     /// Lets one party do something, and takes its outputs.
-    fn with(&mut self, party: Party, act: impl FnOnce(&mut U)) {
+    fn with<R>(&mut self, party: Party, act: impl FnOnce(&mut U) -> R) -> Option<R> {
         if party == self.me {
-            act(&mut self.host);
+            let result = act(&mut self.host);
             while let Some(output) = self.host.poll_output() {
                 self.out.push_back(of_member(party, output, |persist| persist));
             }
-        } else if let Some(one) = self.others.get_mut(&party) {
-            act(one);
-            while let Some(output) = one.poll_output() {
-                self.out.push_back(of_member(party, output, |persist| kept_apart(&party, persist)));
-            }
+            return Some(result);
         }
+        let one = self.others.get_mut(&party)?;
+        let result = act(one);
+        while let Some(output) = one.poll_output() {
+            self.out.push_back(of_member(party, output, |persist| kept_apart(&party, persist)));
+        }
+        Some(result)
     }
 
     fn with_each(&mut self, mut act: impl FnMut(&mut U)) {
@@ -103,11 +105,14 @@ fn for_the_host(message: &ToMember) -> bool {
 
 impl<U: Upper> Upper for Attached<U> {
     type Command = (Party, U::Command);
+    /// None if the party is not here.
+    type Answer = Option<U::Answer>;
     type Event = (Party, U::Event);
 
     fn node(&mut self, now: Instant, message: ToMember, entropy: &mut dyn Entropy) {
         if for_the_host(&message) {
-            return self.with(self.me, |one| one.node(now, message, entropy));
+            self.with(self.me, |one| one.node(now, message, entropy));
+            return;
         }
         self.with_each(|one| one.node(now, message.clone(), entropy));
     }
@@ -116,8 +121,13 @@ impl<U: Upper> Upper for Attached<U> {
         self.with(to, |one| one.node_to(now, to, message, entropy));
     }
 
-    fn command(&mut self, now: Instant, (party, command): Self::Command, entropy: &mut dyn Entropy) {
-        self.with(party, |one| one.command(now, command, entropy));
+    fn command(
+        &mut self,
+        now: Instant,
+        (party, command): Self::Command,
+        entropy: &mut dyn Entropy,
+    ) -> Self::Answer {
+        self.with(party, |one| one.command(now, command, entropy))
     }
 
     fn clock(&mut self, now: Instant, time: UnixTime, entropy: &mut dyn Entropy) {

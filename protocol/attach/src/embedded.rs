@@ -22,7 +22,7 @@ pub enum Input<C> {
     TooLong(Locator, usize),
     /// The addresses of a host name that [`Output::Resolve`] asked for, or why there are none.
     Resolved(Locator, Resolved),
-    /// The application gives a command.
+    /// The application gives a command, and does not want the answer: see [`Embedded::command`].
     Command(C),
     /// The wall clock reads.
     Clock(UnixTime),
@@ -75,7 +75,7 @@ impl<G: Ground, U: Upper> Embedded<G, U> {
             Input::Everybody(at) => self.ground.everybody(now, at, entropy),
             Input::TooLong(to, bytes) => self.ground.too_long(now, to, bytes, entropy),
             Input::Resolved(name, found) => self.ground.resolved(now, &name, found, entropy),
-            Input::Command(command) => self.upper.command(now, command, entropy),
+            Input::Command(command) => drop(self.upper.command(now, command, entropy)),
             Input::Clock(time) => {
                 self.ground.clock(now, time, entropy);
                 self.upper.clock(now, time, entropy);
@@ -83,6 +83,14 @@ impl<G: Ground, U: Upper> Embedded<G, U> {
             Input::Timeout => self.wake(now, entropy),
         }
         self.settle(now, entropy);
+    }
+
+    /// The application gives a command, and both stacks run as after an input. Act on the answer
+    /// when every `Persist` that is put out by then is committed.
+    pub fn command(&mut self, now: Instant, command: U::Command, entropy: &mut dyn Entropy) -> U::Answer {
+        let answer = self.upper.command(now, command, entropy);
+        self.settle(now, entropy);
+        answer
     }
 
     /// The node stops, and its peers are told.

@@ -146,6 +146,8 @@ pub trait Ground {
 pub trait Upper {
     /// The commands of the application.
     type Command;
+    /// What is answered to a command at once.
+    type Answer;
     /// The events for the application.
     type Event;
     /// The node sends a message to all parties here.
@@ -155,8 +157,8 @@ pub trait Upper {
         let _ = to;
         self.node(now, message, entropy);
     }
-    /// The application gives a command.
-    fn command(&mut self, now: Instant, command: Self::Command, entropy: &mut dyn Entropy);
+    /// The application gives a command. What the answer relies on is among the outputs.
+    fn command(&mut self, now: Instant, command: Self::Command, entropy: &mut dyn Entropy) -> Self::Answer;
     /// The wall clock reads `time`.
     fn clock(&mut self, now: Instant, time: UnixTime, entropy: &mut dyn Entropy);
     /// The time that [`Self::poll_timeout`] named has come.

@@ -25,6 +25,7 @@ mod line;
 mod package;
 mod paper;
 mod proposal;
+mod refused;
 mod roster;
 mod set;
 mod shown;

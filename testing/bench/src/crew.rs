@@ -233,7 +233,8 @@ impl Crew {
     }
 
     async fn order(&self, member: Party, command: Command) -> Result<(), Failure> {
-        Ok(self.place_of(&member)?.handle.command((member, command)).await?)
+        self.place_of(&member)?.handle.command((member, command)).await?;
+        Ok(())
     }
 
     /// The member at `place` by age leaves; until the others have their view.

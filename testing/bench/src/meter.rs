@@ -161,6 +161,7 @@ impl<G: Ground> Ground for Metered<G> {
 
 impl<U: Upper> Upper for Metered<U> {
     type Command = U::Command;
+    type Answer = U::Answer;
     type Event = U::Event;
 
     fn node(&mut self, now: Instant, message: ToMember, entropy: &mut dyn Entropy) {
@@ -171,8 +172,8 @@ impl<U: Upper> Upper for Metered<U> {
         self.meter.time(|| self.stack.node_to(now, to, message, entropy));
     }
 
-    fn command(&mut self, now: Instant, command: U::Command, entropy: &mut dyn Entropy) {
-        self.meter.time(|| self.stack.command(now, command, entropy));
+    fn command(&mut self, now: Instant, command: U::Command, entropy: &mut dyn Entropy) -> U::Answer {
+        self.meter.time(|| self.stack.command(now, command, entropy))
     }
 
     fn clock(&mut self, now: Instant, time: UnixTime, entropy: &mut dyn Entropy) {

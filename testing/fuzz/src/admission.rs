@@ -41,10 +41,21 @@ impl Desk {
 
     fn take(&mut self, input: Input) {
         let me = &world().founders[0];
-        let mut inputs = vec![input];
-        let mut count = 0;
-        while let Some(input) = inputs.pop() {
-            let _ = self.admission.handle(self.now, input, &self.transcript, me, &mut self.dice);
+        let _ = self.admission.handle(self.now, input, &self.transcript, me, &mut self.dice);
+        self.follow();
+    }
+
+    fn order(&mut self, command: Command) {
+        let me = &world().founders[0];
+        let _ = self.admission.order(self.now, command, &self.transcript, me, &mut self.dice);
+        self.follow();
+    }
+
+    /// Hears what it says itself, until it says no more.
+    fn follow(&mut self) {
+        let me = &world().founders[0];
+        let (mut inputs, mut count) = (Vec::new(), 0);
+        loop {
             while let Some(output) = self.admission.poll_output() {
                 count += 1;
                 assert!(count <= OUTPUTS_MAX, "no end of outputs");
@@ -60,6 +71,8 @@ impl Desk {
                     _ => {}
                 }
             }
+            let Some(input) = inputs.pop() else { return };
+            let _ = self.admission.handle(self.now, input, &self.transcript, me, &mut self.dice);
         }
     }
 
@@ -77,7 +90,7 @@ impl Desk {
         let requests = status.requests.iter().map(|request| request.request);
         let proposals = status.proposals.iter().map(|proposal| proposal.proposal);
         for motion in requests.chain(proposals).collect::<Vec<_>>() {
-            self.take(Input::Command(Command::Vote { motion, approve }));
+            self.order(Command::Vote { motion, approve });
         }
     }
 }
@@ -102,7 +115,7 @@ fn desk_after(data: &[u8]) -> Desk {
                 desk.now = desk.now + Duration::from_millis(number(body));
                 desk.take(Input::Timeout);
             }
-            6 if op & 16 != 0 => desk.take(Input::Command(Command::Submit(owned(body)))),
+            6 if op & 16 != 0 => desk.order(Command::Submit(owned(body))),
             6 => desk.approve_all(op & 8 == 0),
             _ => {
                 let link = if op & 8 == 0 {

@@ -27,7 +27,7 @@ impl Above {
         let member = member_of(&world().founders[0], port, &[]).expect("a legal charter");
         let mut above = Self { now: Instant(1), member, order: 0, dice: Dice(47), views: Vec::new() };
         above.member.clock(above.now, NOW, &mut above.dice);
-        above.member.command(above.now, Command::Join { group: world().group() }, &mut above.dice);
+        let _ = above.member.command(above.now, Command::Join { group: world().group() }, &mut above.dice);
         above.word(ToMember::Configuration {
             id: crate::frames::configuration(1),
             nodes: world().founders.iter().map(Identity::node).collect(),
@@ -134,7 +134,7 @@ fn above_after(data: &[u8]) -> Option<Above> {
             7 => above.member.clock(above.now, UnixTime(NOW.0 + (number(body) << 12)), &mut above.dice),
             8 => {
                 let send = Command::Send { group, service: Service::Agreed, payload, signed: false };
-                above.member.command(above.now, send, &mut above.dice);
+                let _ = above.member.command(above.now, send, &mut above.dice);
             }
             _ => above.word(ToMember::LinkUp { node: sender.node(), rostered: true, at: AWAY }),
         }

@@ -110,6 +110,16 @@ impl Desk {
             self.logged.push(record.clone());
         }
         let _ = self.authority.handle(self.now, input, &self.transcript, me, &mut self.dice);
+        self.drain();
+    }
+
+    fn vote(&mut self, motion: Digest, approve: bool) {
+        let (vote, me) = (Command::Vote { motion, approve }, &world().stranger);
+        let _ = self.authority.order(self.now, vote, &self.transcript, me);
+        self.drain();
+    }
+
+    fn drain(&mut self) {
         while let Some(output) = self.authority.poll_output() {
             match output {
                 Output::Log(record) => self.handed_in.push(record),
@@ -158,7 +168,7 @@ fn desk_after(data: &[u8]) -> Desk {
             6 => {
                 let waiting = desk.authority.status().petitions;
                 for motion in waiting.into_iter().map(|petition| petition.request) {
-                    desk.take(Input::Command(Command::Vote { motion, approve: op & 8 == 0 }));
+                    desk.vote(motion, op & 8 == 0);
                 }
             }
             _ => desk.take(if op & 8 == 0 {

@@ -47,9 +47,9 @@ pub(crate) async fn member(start: Start) -> Result<(), String> {
     let life = (start.player, start.life);
     let opened = prepared.start(|node, all| watch.observe(node, all.host, life)).map_err(in_words)?;
     let (group, mut running) = (opened.group, opened.running);
-    running.handle.command(Command::Join { group }).await.map_err(in_words)?;
+    running.handle.command(Command::Join { group }).await.map_err(in_words)?.map_err(in_words)?;
     if start.applies {
-        running.handle.command(Command::Apply).await.map_err(in_words)?;
+        running.handle.command(Command::Apply).await.map_err(in_words)?.map_err(in_words)?;
     }
     let (tell, orders) = mpsc::unbounded_channel();
     let sender = Sender { life, number: 0, group, hand: running.handle.clone(), watch };
@@ -62,7 +62,7 @@ pub(crate) async fn member(start: Start) -> Result<(), String> {
                     // One vote admits.
                     Event::Request(asked) if start.player == 0 => {
                         let vote = Command::Vote { subject: asked.subject, approve: true };
-                        running.handle.command(vote).await.map_err(in_words)?;
+                        running.handle.command(vote).await.map_err(in_words)?.map_err(in_words)?;
                     }
                     _ => {}
                 }

@@ -198,6 +198,7 @@ impl Ground for Below {
 
 impl Upper for Above {
     type Command = Command;
+    type Answer = <MemberStack as Upper>::Answer;
     type Event = Event;
 
     fn node(&mut self, now: Instant, message: ToMember, entropy: &mut dyn Entropy) {
@@ -208,12 +209,12 @@ impl Upper for Above {
         self.desk.node_to(now, to, message, entropy);
     }
 
-    fn command(&mut self, now: Instant, command: Command, entropy: &mut dyn Entropy) {
+    fn command(&mut self, now: Instant, command: Command, entropy: &mut dyn Entropy) -> Self::Answer {
         if let Command::SendMany { payloads, .. } = &command {
             let asked = payloads.iter().filter_map(|bytes| parcel::name(bytes));
             self.watch.ledger().asked.extend(asked);
         }
-        self.desk.command(now, command, entropy);
+        self.desk.command(now, command, entropy)
     }
 
     fn clock(&mut self, now: Instant, time: UnixTime, entropy: &mut dyn Entropy) {

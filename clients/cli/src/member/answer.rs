@@ -14,7 +14,7 @@ use crate::values::{self, Ordering};
 use crate::verify::named;
 use crate::words;
 use folkmoot::tools::{Attempts, Machine, OsEntropy, Tapped};
-use folkmoot::{Event, Locator, MemberId, MemberStatus, Party, Session, ShareStatus, ViewId};
+use folkmoot::{Accepted, Event, Locator, MemberId, MemberStatus, Party, Session, ShareStatus, ViewId};
 use folkmoot_base::{codec, hex, unhex};
 use folkmoot_identity::Below;
 use folkmoot_transcript::{Roster, Transcript};
@@ -76,7 +76,7 @@ impl Process {
             }
             Request::Retime { weigh } => self.retime(weigh).await,
             Request::Resolve { head, everybody, wait } => self.resolve(&head, everybody, wait).await,
-            Request::Apply => null(self.moot.apply().await),
+            Request::Apply => Ok(self.moot.apply().await.map(subject)?),
             Request::Dial { at } => null(self.moot.dial(locator(&at)?).await),
             Request::Leave => null(self.session.leave().await),
             Request::Proof { number, unsigned } => self.proof(number, unsigned).await,
@@ -329,23 +329,11 @@ impl Process {
         self.letters.json()
     }
 
-    /// Answers a letter. What cannot be sent is told to whoever asked.
+    /// Answers a letter.
     pub(super) async fn answer_letter(&mut self, letter: &str, text: String) -> Result<Value, Failure> {
         let found = find(letter, self.letters.choices(), "no letter is called")?;
         self.moot.answer(found.value, text).await?;
-        let mut refused = None;
-        // The member refuses by an event, and that is here once it can be looked at again.
-        self.moot.status().await?;
-        while let Some(event) = self.at_hand().await? {
-            match event {
-                Event::SendFailed { error } => refused = Some(error.to_string()),
-                event => self.hear(event).await?,
-            }
-        }
-        match refused {
-            Some(reason) => Err(Failure::new(Exit::Refused, reason)),
-            None => Ok(json!({ "letter": found.id, "name": found.name })),
-        }
+        Ok(json!({ "letter": found.id, "name": found.name }))
     }
 }
 
@@ -442,6 +430,11 @@ fn locator(text: &str) -> Result<Locator, Failure> {
 
 fn null(result: Result<(), folkmoot::Error>) -> Result<Value, Failure> {
     result.map(|()| Value::Null).map_err(Failure::from)
+}
+
+/// What was accepted, by the digest under which its outcome is asked for.
+pub(super) fn subject(accepted: Accepted) -> Value {
+    json!({ "subject": accepted.ticket.map(|ticket| hex(&ticket)) })
 }
 
 /// What was lost for want of room, since the start.

@@ -3,8 +3,8 @@
 use super::names::stranger;
 use super::process::Process;
 use crate::exit::{Exit, Failure};
-use folkmoot::MemberId;
 use folkmoot::tools::Command;
+use folkmoot::{Accepted, MemberId, Petition};
 use folkmoot_base::{hex, unhex, whole};
 use folkmoot_identity::{Csr, Gmc};
 use serde_json::{Value, json};
@@ -14,32 +14,30 @@ impl Process {
     pub(super) async fn submit(&mut self, pem: &str) -> Result<Value, Failure> {
         let csr =
             Csr::read(pem.as_bytes()).map_err(|error| Failure::new(Exit::Configuration, whole(&error)))?;
-        self.moot.submit_csr(csr.to_pem()).await?;
-        self.hear_refusal().await?;
-        self.asked_for(csr.member()).await
+        let accepted = self.moot.submit_csr(csr.to_pem()).await?;
+        self.asked_for(&accepted).await
     }
 
     /// Asks for a new certificate for this member.
     pub(super) async fn renew(&mut self) -> Result<Value, Failure> {
-        self.moot.renew().await?;
-        self.hear_refusal().await?;
-        self.asked_for(self.moot.me()).await
+        let accepted = self.moot.renew().await?;
+        self.asked_for(&accepted).await
     }
 
     /// Another key for the member itself.
     pub(super) async fn rotate(&mut self, certificate: &str) -> Result<Value, Failure> {
         let wrong = || Failure::new(Exit::Usage, "the certificate is not in hexadecimal");
         let certificate = unhex(certificate).ok_or_else(wrong)?;
-        self.moot.order(Command::Rotate { certificate: certificate.into() }).await?;
-        self.hear_refusal().await?;
-        Ok(Value::Null)
+        let accepted = self.moot.order(Command::Rotate { certificate: certificate.into() }).await?;
+        Ok(super::answer::subject(accepted))
     }
 
-    async fn asked_for(&self, member: MemberId) -> Result<Value, Failure> {
-        let open = self.moot.petitions().await?.into_iter().find(|one| one.member == member);
+    async fn asked_for(&self, accepted: &Accepted) -> Result<Value, Failure> {
+        let asked = |one: &Petition| Some(one.subject) == accepted.ticket;
+        let open = self.moot.petitions().await?.into_iter().find(asked);
         let open = open.ok_or_else(|| Failure::bug("the request was accepted, but no request is open"))?;
         Ok(json!({
-            "request": hex(&open.subject), "member": member.hex(), "name": stranger(&self.names, &member, &open.name),
+            "request": hex(&open.subject), "member": open.member.hex(), "name": stranger(&self.names, &open.member, &open.name),
             "have": open.have, "need": open.need,
         }))
     }

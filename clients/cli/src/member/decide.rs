@@ -1,21 +1,18 @@
-//! Votes and proposals: finds by name what a person means, gives the order to the member, and
-//! reports a refusal.
+//! Votes and proposals: finds by name what a person means, and gives the order to the member.
 
 use super::find::{Choice, find, spelled};
 use super::names::stranger;
 use super::outcome::Ballot;
 use super::process::Process;
 use super::{concerns, matters};
-use crate::exit::{Exit, Failure};
+use crate::exit::Failure;
 use folkmoot::tools::{Machine, OsEntropy};
-use folkmoot::{Absence, Digest, Event, Person, Presence};
+use folkmoot::{Absence, Digest, Person, Presence};
 use folkmoot_base::hex;
 use serde_json::Value;
 
 /// Ends of proposals; what comes before them names them, too.
 const ENDS: [&str; 2] = [" in the charter", ", who asks to leave for good"];
-/// Looks at the member after an order, until all that it said before the last is heard.
-const LOOKS_MAX: usize = 300;
 
 /// What is voted on.
 #[derive(Debug, Clone, Copy)]
@@ -56,7 +53,6 @@ impl Process {
         self.learn_names().await?;
         let Choice { kind, name, id, value } = self.matter(text).await?;
         self.moot.vote(value.subject, approve).await?;
-        self.hear_refusal().await?;
         let mut answer = self.outcome(&value, Ballot { approve, wait }).await?;
         if let Some(fields) = answer.as_object_mut() {
             fields.insert("subject".into(), id.into());
@@ -119,36 +115,6 @@ impl Process {
         };
         self.moot.handle().look(look).await.map_err(Failure::from)
     }
-
-    /// The member refuses an order by an event, and that is here once the member can be looked at
-    /// again. It is for whoever gave the order, and nobody else.
-    pub(super) async fn hear_refusal(&mut self) -> Result<(), Failure> {
-        let mut refused = None;
-        for _ in 0..LOOKS_MAX {
-            self.moot.status().await?;
-            let mut news = false;
-            while let Some(event) = self.at_hand().await? {
-                news = true;
-                match event {
-                    Event::Refused { reason } => refused = Some(reason),
-                    event => self.hear(event).await?,
-                }
-            }
-            if !news {
-                break;
-            }
-        }
-        refused.map_or(Ok(()), |reason| Err(Failure::new(Exit::Refused, reason)))
-    }
-
-    /// The next event, if it is here already.
-    pub(super) async fn at_hand(&mut self) -> Result<Option<Event>, Failure> {
-        tokio::select! {
-            biased;
-            event = tokio::task::unconstrained(self.moot.next()) => event.map_err(Failure::from),
-            () = std::future::ready(()) => Ok(None),
-        }
-    }
 }
 
 /// Whether somebody holds a valid certificate.
@@ -170,6 +136,7 @@ pub(super) fn on_roster(person: &Person) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::exit::Exit;
 
     fn open(kind: &'static str, name: &str, byte: u8) -> Choice<Matter> {
         let subject = [byte; 32];

@@ -7,7 +7,7 @@ use super::names::stranger;
 use super::process::Process;
 use super::{render, replica};
 use crate::exit::{Exit, Failure};
-use folkmoot::{AuthorityStatus, DealerState, Digest, MemberId, Petition};
+use folkmoot::{AuthorityStatus, DealerState, Digest, Error, MemberId, Petition};
 use folkmoot_authority::replicas::Logged;
 use folkmoot_base::hex;
 use folkmoot_identity::names::told;
@@ -62,9 +62,9 @@ impl Process {
         };
         let name = self.about(&request).await?;
         if let Some(approve) = approve.filter(|_| name.is_some()) {
-            self.moot.vote(request, approve).await?;
-            if let Err(refused) = self.hear_refusal().await {
-                tracing::warn!(%refused, "vote by the policy program");
+            match self.moot.vote(request, approve).await {
+                Err(Error::Refused(refused)) => tracing::warn!(%refused, "vote by the policy program"),
+                voted => drop(voted?),
             }
         }
         if self.hook.note(&request, &reply) {

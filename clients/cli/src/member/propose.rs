@@ -9,7 +9,7 @@ use crate::exit::{Exit, Failure};
 use crate::values::host_name;
 use folkmoot::MemberId;
 use folkmoot::tools::{Command, Machine, OsEntropy};
-use folkmoot_base::{Blob, whole};
+use folkmoot_base::{Blob, hex, whole};
 use folkmoot_identity::{Rule, Threshold};
 use folkmoot_transcript::{Change, Transcript, Unfit};
 use serde_json::{Value, json};
@@ -63,22 +63,18 @@ impl Process {
         how: How,
         mut answer: Value,
     ) -> Result<Value, Failure> {
-        let needed = self.needed_after(&command).await?;
-        let against = self.against(&command).await?;
         if how.weigh {
+            let against = self.against(&command).await?;
             return Ok(json!({ "warning": against.map(|error| whole(&error)) }));
         }
-        if how.force {
-            self.moot.force(command).await?;
-        } else if let Some(error) = against.filter(is_forcible) {
-            let hint = format!("{}. To propose it anyway, add --force", whole(&error));
-            return Err(Failure::new(Exit::Refused, hint));
-        } else {
-            self.moot.order(command).await?;
-        }
-        self.hear_refusal().await?;
-        if let Some(fields) = answer.as_object_mut().filter(|_| !needed.is_null()) {
-            fields.insert("all_needed".into(), needed);
+        let needed = self.needed_after(&command).await?;
+        let accepted = match how.force {
+            true => self.moot.force(command).await?,
+            false => self.moot.order(command).await?,
+        };
+        if let Some(fields) = answer.as_object_mut() {
+            fields.extend(accepted.ticket.map(|ticket| ("subject".into(), hex(&ticket).into())));
+            fields.extend(Some(("all_needed".into(), needed)).filter(|(_, needed)| !needed.is_null()));
         }
         Ok(answer)
     }
@@ -194,14 +190,5 @@ impl Process {
     ) -> Result<R, Failure> {
         let look = move |machine: &mut Machine, _, _: &mut OsEntropy| look(machine.upper.member.transcript());
         self.moot.handle().look(look).await.map_err(Failure::from)
-    }
-}
-
-/// Whether force helps.
-fn is_forcible(error: &Unfit) -> bool {
-    match error {
-        Unfit::Unreachable { .. } => true,
-        Unfit::DeadEnd { voters, .. } => *voters > 0,
-        _ => false,
     }
 }

@@ -50,6 +50,12 @@ pub(crate) fn event_json(event: &Event, names: &Names) -> Value {
             json!({ "event": "admitted", "member": member.hex(), "name": stranger(names, member, name) })
         }
         Event::Refused { reason } => json!({ "event": "refused", "reason": reason }),
+        Event::JoinRefused { group, refusal } => {
+            json!({ "event": "join-refused", "group": group.hex(), "reason": refusal.to_string() })
+        }
+        Event::SignerLied { member } => {
+            json!({ "event": "signer-lied", "member": member.hex(), "name": name(names, member) })
+        }
         Event::Denied { reason } => json!({ "event": "denied", "reason": reason }),
         Event::ClockBehind { .. }
         | Event::Stalled { .. }
@@ -166,6 +172,11 @@ pub(crate) fn event_text(event: &Value) -> Option<String> {
         }
         "refused" => news(format!("not yet: {}", text("reason"))),
         "denied" => news(format!("refused: {}", text("reason"))),
+        "join-refused" => news(format!("not taken into the group so far: {}", text("reason"))),
+        "signer-lied" => {
+            let why = "sent a message in a signing session that does not fit its own share";
+            news(format!("{} {why}", text("name")))
+        }
         kind if trouble::KINDS.contains(&kind) => news(trouble::event_text(event)),
         "other-line" | "went-over" | "offered" | "skipped" => news(lines::event_text(event)),
         "expelled" | "expired" | "late" => news(told::gone_text(event)),

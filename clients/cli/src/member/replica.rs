@@ -80,8 +80,11 @@ pub(super) async fn start(
         seeds: wanted.replicas_at.clone(),
     };
     let running = open(options, Ends { records: inbox, logged: tell }).await.map_err(|error| {
-        let Failure { exit, text } = refuse(error);
-        Failure { exit, text: text.replacen("the replica has stopped", "the replica cannot start", 1) }
+        let failure = refuse(error);
+        Failure {
+            text: failure.text.replacen("the replica has stopped", "the replica cannot start", 1),
+            ..failure
+        }
     })?;
     let status = running.status();
     let (home, lacks) = (home.to_owned(), Lacks::new());

@@ -49,7 +49,6 @@ impl Process {
 
     async fn go_to(&mut self, theirs: Head, wait: u64) -> Result<Value, Failure> {
         self.moot.order(Command::Resolve { head: theirs }).await?;
-        self.hear_refusal().await?;
         let end = Instant::now() + Duration::from_secs(wait);
         loop {
             let on_it =

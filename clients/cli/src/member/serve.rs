@@ -81,8 +81,8 @@ async fn converse(stream: UnixStream, requests: Requests, events: Subscribers) -
             Err(_) => {
                 let error =
                     "not a request of this release. The program folkmoot asks in its own form: use that";
-                let error = error.to_owned();
-                write_line(&mut writer, &Answer::Error { error, exit: Exit::Usage }).await?;
+                let answer = Answer::from(Err(Failure::new(Exit::Usage, error)));
+                write_line(&mut writer, &answer).await?;
             }
         }
     }
@@ -91,7 +91,7 @@ async fn converse(stream: UnixStream, requests: Requests, events: Subscribers) -
 
 async fn ask(requests: &Requests, request: Request) -> Answer {
     let (done, answer) = oneshot::channel();
-    let gone = || Answer::Error { error: folkmoot::Error::Stopped.to_string(), exit: Exit::Unreachable };
+    let gone = || Err(Failure::from(folkmoot::Error::Stopped)).into();
     if requests.send((request, done)).await.is_err() {
         return gone();
     }

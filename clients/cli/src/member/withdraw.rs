@@ -75,7 +75,6 @@ impl Process {
         let found = self.matter(text).await?;
         let subject = found.value.subject;
         self.moot.withdraw(subject).await?;
-        self.hear_refusal().await?;
         let end = Instant::now() + ORDERED;
         let me = self.moot.me();
         let (state, others) = loop {

@@ -28,12 +28,13 @@ struct Mutable {
 
 impl Upper for Mutable {
     type Command = Command;
+    type Answer = <MemberStack as Upper>::Answer;
     type Event = Event;
     fn node(&mut self, now: Now, message: ToMember, entropy: &mut dyn Entropy) {
         self.seat.node(now, message, entropy);
     }
-    fn command(&mut self, now: Now, command: Command, entropy: &mut dyn Entropy) {
-        self.seat.command(now, command, entropy);
+    fn command(&mut self, now: Now, command: Command, entropy: &mut dyn Entropy) -> Self::Answer {
+        self.seat.command(now, command, entropy)
     }
     fn clock(&mut self, now: Now, time: UnixTime, entropy: &mut dyn Entropy) {
         self.seat.clock(now, time, entropy);
@@ -191,7 +192,7 @@ impl Moot {
 
     async fn tell(&self, number: usize, command: Command) {
         let member = self.party(number);
-        self.place(&member).handle.command((member, command)).await.unwrap();
+        self.place(&member).handle.command((member, command)).await.unwrap().unwrap().unwrap();
     }
 
     async fn say(&self, number: usize, text: String) {

@@ -195,7 +195,7 @@ pub async fn open(options: Options, ends: Ends) -> Result<Running, DriverError> 
     let machine = Replicas::load(me, listed, &stored)?;
     let writer = Arc::new(Writer::start(store)?);
     let handle = running.handle.clone();
-    handle.command(Command::Join { group }).await?;
+    handle.command(Command::Join { group }).await?.map_err(RuntimeError::Refused)?;
     let (tell, status) = watch::channel(machine.status());
     let (stop, stopped) = oneshot::channel();
     let work = Work {

@@ -89,6 +89,7 @@ pub(crate) struct App {
 
 impl Upper for App {
     type Command = Order;
+    type Answer = ();
     type Event = Heard;
     fn node(&mut self, _now: Instant, message: ToMember, _entropy: &mut dyn Entropy) {
         if let ToMember::Group(Indication::Deliver { payload, .. }) = message {

@@ -50,6 +50,7 @@ impl Scribe {
 
 impl Upper for Scribe {
     type Command = Persist;
+    type Answer = ();
     type Event = String;
     fn node(&mut self, _now: Instant, message: ToMember, _entropy: &mut dyn Entropy) {
         match message {

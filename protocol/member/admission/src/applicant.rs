@@ -16,7 +16,7 @@ use crate::message::{self, GuestMessage, KeyedVote, Reason, SignerKey, Withdrawa
 use crate::pause::Pause;
 use crate::roster::speaks;
 use crate::store::REQUESTS;
-use crate::{AdmissionError, Command, Event, Input, Output};
+use crate::{AdmissionError, Event, Input, Output};
 use bytes::Bytes;
 use folkmoot_base::{
     Blob, Digest, Entropy, Instant, MemberId, NodeId, Persist, StoreKey, UnixTime, codec, limits,
@@ -131,6 +131,24 @@ impl Applicant {
         result.and(asked)
     }
 
+    /// A person asks no more. Said again, it is sent again. The digest is the request's; `None` if
+    /// nothing was asked.
+    pub fn withdraw(
+        &mut self,
+        now: Instant,
+        transcript: &Transcript,
+        identity: &Identity,
+        entropy: &mut dyn Entropy,
+    ) -> Option<Digest> {
+        if self.phase == Phase::Admitted {
+            return None;
+        }
+        let request = self.take_back(transcript, identity);
+        self.notice_admission(transcript, identity);
+        self.pause.arrange(now, false, entropy);
+        request
+    }
+
     /// Next output, until `None`.
     pub fn poll_output(&mut self) -> Option<Output> {
         self.out.pop_front()
@@ -208,11 +226,7 @@ impl Applicant {
             }
             Input::Item { .. } => self.follow_line(transcript, identity, entropy),
             Input::Open { .. } | Input::Regrouped | Input::Present(_) => Ok(()),
-            Input::Command(Command::Withdraw(_)) => {
-                self.withdraw(transcript, identity);
-                Ok(())
-            }
-            Input::Command(_) | Input::Logged(_) => Ok(()),
+            Input::Logged(_) => Ok(()),
         }
     }
 

@@ -31,6 +31,7 @@ mod error;
 mod expire;
 mod message;
 mod pause;
+mod refused;
 mod requests;
 mod roster;
 mod signers;
@@ -132,14 +133,13 @@ pub enum Input {
     },
     /// The members in the group's view now; none outside one.
     Present(BTreeSet<MemberId>),
-    /// A person speaks. For applicants [`Command::Withdraw`] alone.
-    Command(Command),
     /// A record, ours or another replica's, has its place in the log that an authority's replicas
     /// share. For an [`Authority`] alone.
     Logged(Bytes),
 }
 
-/// What a person may ask.
+/// What a person may ask, of [`Admission::order`] or [`Authority::order`]. Each names its subject by
+/// a digest, by which everybody votes on it, and asks what became of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
     /// Vote on a request or proposal, by its name in [`Status`].
@@ -166,8 +166,7 @@ pub enum Command {
     /// vote. This is what the new key has signed: its certificate (GMC, DER), without votes, where
     /// holders sign theirs; else its request (CMS, DER).
     Rotate(Bytes),
-    /// Take back what this member proposed or asked for; as a voter, its yes with it. As an
-    /// applicant: ask no more, whatever the digest.
+    /// Take back what this member proposed or asked for; as a voter, its yes with it.
     Withdraw(Digest),
     /// This member's person has seen the date that its clock shows, and says that it is right:
     /// whoever alone is a quorum decides by a clock that is far ahead only then.

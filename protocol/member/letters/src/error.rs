@@ -1,7 +1,7 @@
 //! Why a letter, an answer or a message about them is refused, and whose fault it is.
 
 use crate::TEXT_BYTES_MAX;
-use folkmoot_base::{DecodeError, MemberId, NodeId};
+use folkmoot_base::{DecodeError, Fault, MemberId, NodeId, RefusedBy};
 
 /// Refused; nothing changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -52,4 +52,27 @@ pub enum LettersError {
     /// The text to send is empty or too long.
     #[error("the text has {0} bytes; 1 to {TEXT_BYTES_MAX} are allowed")]
     LocalText(usize),
+}
+
+impl LettersError {
+    /// What programs are told of a letter or an answer that is refused.
+    pub const fn refused_by(&self) -> RefusedBy {
+        use Fault::{Group, Member, Order};
+        match self {
+            Self::Wire(_) => RefusedBy::rule(Order, "malformed", "LET-01"),
+            Self::PeerText(_) => RefusedBy::rule(Order, "text-length", "LET-02"),
+            Self::PeerOutOfTurn(_) => RefusedBy::rule(Order, "out-of-turn", "LET-03"),
+            Self::PeerTooOften(_) => RefusedBy::rule(Group, "too-often", "LET-04"),
+            Self::PeerOtherKey(_) => RefusedBy::rule(Group, "other-key", "LET-05"),
+            Self::PeerNotMember(_) => RefusedBy::rule(Group, "not-a-member", "LET-06"),
+            Self::PeerSealed(_) => RefusedBy::rule(Group, "sealed", "LET-07"),
+            Self::PeerLetter(_) => RefusedBy::rule(Order, "not-yours", "LET-08"),
+            Self::PeerOtherEpoch => RefusedBy::rule(Order, "other-epoch", "LET-08"),
+            Self::PeerMember(_) => RefusedBy::rule(Member, "member-already", "LET-09"),
+            Self::LocalClosed => RefusedBy::rule(Group, "no-letters", "LET-09"),
+            Self::UnknownLetter => RefusedBy::rule(Order, "letter-unknown", "LET-11"),
+            Self::LocalFull(_) => RefusedBy::new(Group, "too-many-letters"),
+            Self::LocalText(_) => RefusedBy::new(Order, "text-length"),
+        }
+    }
 }

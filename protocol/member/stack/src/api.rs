@@ -3,7 +3,8 @@
 use crate::SendError;
 use attach::Trace;
 use base::{
-    Cause, Digest, GroupId, Head, Locator, MemberId, Mutant, NodeId, Party, Service, UnixTime, ViewId,
+    Cause, Digest, GroupId, Head, JoinRefusal, Locator, MemberId, Mutant, NodeId, Party, Service, UnixTime,
+    ViewId,
 };
 use bytes::Bytes;
 use core::time::Duration;
@@ -353,7 +354,20 @@ pub enum Event {
         /// Its name.
         name: String,
     },
-    /// Our request was refused, or is not decided yet.
+    /// The ring has not taken this member into a group. It asks again, as long as it wants to be in.
+    JoinRefused {
+        /// Which group.
+        group: GroupId,
+        /// Why.
+        refusal: JoinRefusal,
+    },
+    /// While several made a signature or shares, a member sent a message that does not fit its own
+    /// share: it was proven to lie, and is not chosen again.
+    SignerLied {
+        /// Who.
+        member: MemberId,
+    },
+    /// The contacts, or the authority, have not granted our request for admission so far.
     Refused {
         /// Why, in plain words.
         reason: String,

@@ -1,6 +1,7 @@
 //! Why a member does not start, and why it does not send a message.
 
 use folkmoot_admission::AdmissionError;
+use folkmoot_base::{Fault, Refused, RefusedBy};
 use folkmoot_letters::LettersError;
 use folkmoot_transcript::ItemError;
 
@@ -77,4 +78,24 @@ pub enum SendError {
     /// The member left the group, or was removed, before a key came.
     #[error("the group was left before the message could be sealed")]
     LocalLeft,
+}
+
+impl SendError {
+    /// The refusal of an order to send: for programs, and in words.
+    pub fn refused(&self) -> Refused {
+        Refused::new(self.refused_by(), self)
+    }
+
+    const fn refused_by(&self) -> RefusedBy {
+        match self {
+            Self::LocalNotJoined => RefusedBy::new(Fault::Order, "not-joined"),
+            Self::LocalTooLong(_) | Self::LocalTooLongUnreliable(_) => {
+                RefusedBy::new(Fault::Order, "too-long")
+            }
+            Self::LocalMinority => RefusedBy::new(Fault::Group, "minority"),
+            Self::LocalHeldFull => RefusedBy::new(Fault::Member, "no-room"),
+            Self::Letter(error) => error.refused_by(),
+            Self::LocalLeft => RefusedBy::new(Fault::Member, "left"),
+        }
+    }
 }

@@ -68,7 +68,7 @@ impl Member {
                 }
                 self.removed(now, group, cause, entropy);
             }
-            Indication::Refused { refusal, .. } => self.event(Event::Refused { reason: refusal.to_string() }),
+            Indication::Refused { group, refusal } => self.event(Event::JoinRefused { group, refusal }),
         }
     }
 

@@ -1,17 +1,15 @@
 //! Admission at this member: on the side of an applicant, a member or the authority. The transcript
 //! decides which.
 
-use crate::api::{Command, Event};
+use crate::api::Event;
 use crate::{Ahead, Member, MemberError};
-use base::{Cause, Digest, Entropy, GroupId, Head, Instant, MemberId, Says, StoreKey, UnixTime};
+use base::{Cause, Entropy, GroupId, Head, Instant, MemberId, Says, StoreKey, UnixTime};
 use bytes::Bytes;
 use folkmoot_admission::{self as admission, Admission, Applicant, Authority, OFFICE_TABLE};
 use folkmoot_attach::{ToNode, UpperOutput};
 use folkmoot_base as base;
 use folkmoot_identity::REVOKED_TABLE;
-use folkmoot_transcript::{
-    Change, Effect, Ending, Force, Former, Item, Standing, Taken, Transcript, shown_by_package,
-};
+use folkmoot_transcript::{Ending, Former, Item, Standing, Taken, Transcript, shown_by_package};
 use std::collections::BTreeSet;
 
 /// How far our clock may be behind our node's, which hears it at other moments, in seconds.
@@ -136,10 +134,7 @@ impl Member {
     }
 
     /// Asks for admission, from now until the request is decided.
-    fn apply(&mut self, now: Instant, entropy: &mut dyn Entropy) {
-        if matches!(self.joining, Joining::Elsewhere) {
-            return self.not_here();
-        }
+    pub(crate) fn apply(&mut self, now: Instant, entropy: &mut dyn Entropy) {
         // Also while on the roster: our transcript may not show yet that our certificate ran out
         // while we were away.
         self.wants_in = true;
@@ -175,90 +170,6 @@ impl Member {
         }
     }
 
-    pub(crate) fn admission_command(&mut self, now: Instant, command: Command, entropy: &mut dyn Entropy) {
-        let command = match command {
-            Command::Apply => return self.apply(now, entropy),
-            Command::Vote { subject, approve } => admission::Command::Vote { motion: subject, approve },
-            Command::Expel { member } => admission::Command::Expel(member),
-            Command::SubmitCsr { csr } => admission::Command::Submit(csr),
-            Command::Renew => admission::Command::Renew,
-            Command::Rotate { certificate } => admission::Command::Rotate(certificate),
-            Command::Withdraw { subject } => match (subject, &self.joining) {
-                (None, Joining::Outside(_)) => {
-                    self.wants_in = false;
-                    let withdraw = admission::Command::Withdraw(Digest::default());
-                    return self.ask_door(now, admission::Input::Command(withdraw), entropy);
-                }
-                (Some(subject), Joining::Inside(_)) => admission::Command::Withdraw(subject),
-                (None, _) => {
-                    return self
-                        .event(Event::Refused { reason: "this member does not ask for admission".into() });
-                }
-                (Some(_), _) => {
-                    return self.event(Event::Refused { reason: "only members vote and propose".into() });
-                }
-            },
-            Command::LeaveForGood => admission::Command::Leave(Force::No),
-            Command::Forced(command) if matches!(*command, Command::LeaveForGood) => {
-                admission::Command::Leave(Force::Yes)
-            }
-            Command::Forced(command) => match self.change(*command) {
-                Some(change) => admission::Command::Propose(Effect { change, force: Force::Yes }),
-                None => return self.event(Event::Refused { reason: "a vote cannot decide that".into() }),
-            },
-            command @ (Command::ChangeCharter { .. }
-            | Command::Electorate { .. }
-            | Command::Rejoin { .. }
-            | Command::Retime) => {
-                let Some(change) = self.change(command) else { return };
-                admission::Command::Propose(change.into())
-            }
-            Command::Join { .. }
-            | Command::Leave { .. }
-            | Command::Send { .. }
-            | Command::SendMany { .. }
-            | Command::Refresh { .. } => return,
-            Command::Logged(record) => return self.ask_door(now, admission::Input::Logged(record), entropy),
-            Command::Resolve { head } => return self.resolve(now, head, entropy),
-            Command::Write { .. } | Command::Answer { .. } | Command::Dial(_) => return,
-        };
-        if matches!(self.joining, Joining::Elsewhere) {
-            return self.not_here();
-        }
-        let votes = matches!(command, admission::Command::Vote { .. });
-        let may = matches!(self.joining, Joining::Inside(_))
-            || (votes && matches!(self.joining, Joining::Office(_)));
-        if !may {
-            return self.event(Event::Refused { reason: "only members vote and propose".into() });
-        }
-        self.ask_door(now, admission::Input::Command(command), entropy);
-    }
-
-    fn not_here(&mut self) {
-        let reason = "the member's first program asks, votes and proposes: port 0".into();
-        self.event(Event::Refused { reason });
-    }
-
-    /// Our person goes over to another line. We go once a node that is on it shows it. Or it takes
-    /// what waits for the clock; or lets us go on from our head by the date that the clock shows,
-    /// or skip.
-    fn resolve(&mut self, now: Instant, head: Head, entropy: &mut dyn Entropy) {
-        if self.transcript.ahead().iter().any(|one| one.head() == head) {
-            self.tell_node(ToNode::Resolve(self.home, head));
-            let taken = self.transcript.take_ahead_of_clock();
-            return self.taken(now, Bytes::new(), taken, entropy);
-        }
-        if self.asks_date().is_some() && head == self.transcript.state().head() {
-            return self.ask_door(now, admission::Input::Command(admission::Command::Date), entropy);
-        }
-        let offered = self.offers().last().is_some_and(|last| last.head == head);
-        if self.transcript.line().forks().is_empty() && !offered {
-            let reason = "no other line of decisions has been shown to this member".into();
-            return self.event(Event::Refused { reason });
-        }
-        self.tell_node(ToNode::Resolve(self.home, head));
-    }
-
     /// Tells admission whose first programs are in the group's view, if that has changed: voters
     /// turn to those who can be heard, and a member is heard by port 0 alone ([`Self::not_here`]).
     /// Heartbeats to the authority contain how many there are.
@@ -274,7 +185,6 @@ impl Member {
     }
 
     pub(crate) fn ask_door(&mut self, now: Instant, input: admission::Input, entropy: &mut dyn Entropy) {
-        let said = matches!(input, admission::Input::Command(_));
         let (transcript, identity) = (&self.transcript, &self.config.identity);
         let done = match &mut self.joining {
             Joining::Elsewhere | Joining::Closed => Ok(()),
@@ -283,7 +193,6 @@ impl Member {
             Joining::Office(authority) => authority.handle(now, input, transcript, identity, entropy),
         };
         match done {
-            Err(error) if said => self.event(Event::Refused { reason: base::whole(&error) }),
             Err(error @ admission::AdmissionError::LocalConflict) => {
                 self.event(Event::LogConflict { reason: error.to_string() });
             }
@@ -293,7 +202,7 @@ impl Member {
         self.drain_door();
     }
 
-    fn drain_door(&mut self) {
+    pub(crate) fn drain_door(&mut self) {
         while let Some(output) = self.joining.poll_output() {
             match output {
                 admission::Output::Persist(persist) => {
@@ -401,7 +310,7 @@ impl Member {
         self.event(Event::Offered { head });
     }
 
-    fn taken(&mut self, now: Instant, item: Bytes, taken: Taken, entropy: &mut dyn Entropy) {
+    pub(crate) fn taken(&mut self, now: Instant, item: Bytes, taken: Taken, entropy: &mut dyn Entropy) {
         self.tell_change(&taken);
         self.follow_roster(now, &taken, entropy);
         let heads = self.transcript.digest();
@@ -475,21 +384,6 @@ impl Member {
         came.copied().collect::<Vec<_>>().into_iter().for_each(|member| self.tell_admitted(member));
         for member in &taken.went {
             self.event(Event::Expelled { member: *member });
-        }
-    }
-
-    /// The change that a command asks for.
-    fn change(&self, command: Command) -> Option<Change> {
-        let blob = |text: String| base::Blob::from(text.into_bytes());
-        match command {
-            Command::Expel { member } => Some(Change::Remove { member }),
-            Command::ChangeCharter { field, value } => {
-                Some(Change::Charter { field: blob(field), value: blob(value) })
-            }
-            Command::Electorate { voters } => Some(Change::Electorate { voters }),
-            Command::Rejoin { head } => Some(Change::Rejoin { head }),
-            Command::Retime => Some(Change::Retime { head: self.transcript.state().head() }),
-            _ => None,
         }
     }
 }

@@ -22,6 +22,7 @@ mod group_stack;
 mod inbound;
 mod join;
 mod message;
+mod order;
 mod outbound;
 mod outcome;
 mod post;
@@ -39,6 +40,7 @@ pub use folkmoot_admission::{
 };
 pub use folkmoot_letters::{LetterEvent, LettersError, Standing};
 pub use folkmoot_session::Origin;
+pub use order::Accepted;
 pub use outcome::{Awaits, Counting, Outcome, Stands};
 pub use spoils::Spoils;
 pub use status::Told;
@@ -286,14 +288,15 @@ impl Member {
 
 impl Upper for Member {
     type Command = Command;
+    type Answer = Result<Accepted, base::Refused>;
     type Event = Event;
 
     fn node(&mut self, now: Instant, message: attach::ToMember, entropy: &mut dyn Entropy) {
         self.hear_node(now, message, entropy);
     }
 
-    fn command(&mut self, now: Instant, command: Command, entropy: &mut dyn Entropy) {
-        self.obey(now, command, entropy);
+    fn command(&mut self, now: Instant, command: Command, entropy: &mut dyn Entropy) -> Self::Answer {
+        self.obey(now, command, entropy)
     }
 
     fn clock(&mut self, now: Instant, time: UnixTime, entropy: &mut dyn Entropy) {

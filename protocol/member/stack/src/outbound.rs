@@ -4,9 +4,10 @@
 use crate::SendError;
 use crate::api::{Command, Event};
 use crate::group_stack::{GroupStack, Manner};
+use crate::order::Accepted;
 use crate::{Member, message};
 use base::limits::{MESSAGE_BYTES_MAX, UNRELIABLE_BYTES_MAX};
-use base::{Entropy, GroupId, Instant, Service};
+use base::{Entropy, GroupId, Instant, Refused, Service};
 use bytes::Bytes;
 use folkmoot_attach::ToNode;
 use folkmoot_attach::credit::{CreditError, Grant, Purse};
@@ -20,7 +21,13 @@ use folkmoot_session::{Bundle, Content, LENGTH_BYTES, SealError};
 const BUNDLE_BYTES_MAX: usize = 1_350;
 
 impl Member {
-    pub(crate) fn obey(&mut self, now: Instant, command: Command, entropy: &mut dyn Entropy) {
+    /// Messages are answered for by [`Event::SendFailed`]: one order may have sent many.
+    pub(crate) fn obey(
+        &mut self,
+        now: Instant,
+        command: Command,
+        entropy: &mut dyn Entropy,
+    ) -> Result<Accepted, Refused> {
         match command {
             Command::Join { group } => self.join(now, group, entropy),
             Command::Leave { group } => self.leave(group),
@@ -31,11 +38,13 @@ impl Member {
                 self.send_many(now, group, service, &payloads, entropy);
             }
             Command::Refresh { group } => self.refresh(now, group, entropy),
-            Command::Write { group, text } => self.write_letter(now, group, text, entropy),
-            Command::Answer { letter, text } => self.answer_letter(now, letter, text, entropy),
+            Command::Write { group, text } => return self.write_letter(now, group, text, entropy),
+            Command::Answer { letter, text } => return self.answer_letter(now, letter, text, entropy),
             Command::Dial(at) => self.tell_node(ToNode::Dial(at)),
-            other => self.admission_command(now, other, entropy),
+            Command::Logged(record) => self.ask_door(now, folkmoot_admission::Input::Logged(record), entropy),
+            other => return self.order(now, other, entropy),
         }
+        Ok(Accepted::default())
     }
 
     fn send(

@@ -5,7 +5,8 @@ use crate::Member;
 use crate::SendError;
 use crate::api::Event;
 use crate::group_stack::{GroupStack, Manner};
-use base::{Digest, Entropy, GroupId, Instant, NodeId, Party, Service};
+use crate::order::Accepted;
+use base::{Digest, Entropy, GroupId, Instant, NodeId, Party, Refused, Service};
 use bytes::Bytes;
 use folkmoot_base as base;
 use folkmoot_identity::Minority;
@@ -29,12 +30,14 @@ impl Member {
         group: GroupId,
         text: Bytes,
         entropy: &mut dyn Entropy,
-    ) {
-        match self.writer.write(now, (group, text), &self.config.identity, entropy) {
-            Ok(letter) => self.event(Event::LetterStands { letter, standing: None }),
-            Err(error) => self.event(Event::SendFailed { error: SendError::Letter(error) }),
+    ) -> Result<Accepted, Refused> {
+        let written = self.writer.write(now, (group, text), &self.config.identity, entropy);
+        if let Ok(letter) = written {
+            self.event(Event::LetterStands { letter, standing: None });
         }
         self.drain_writer();
+        let letter = written.map_err(|error| SendError::Letter(error).refused())?;
+        Ok(Accepted { ticket: Some(letter), stands: None })
     }
 
     /// The application answers a letter to one of its groups.
@@ -44,12 +47,12 @@ impl Member {
         letter: Digest,
         text: Bytes,
         entropy: &mut dyn Entropy,
-    ) {
-        if let Err(error) = self.at_desk(now, DeskInput::Answer { letter, text }, entropy) {
-            self.event(Event::SendFailed { error });
-        }
+    ) -> Result<Accepted, Refused> {
+        let answered = self.at_desk(now, DeskInput::Answer { letter, text }, entropy);
         // The messages sent may have used the key up.
         self.settle_all(now, entropy);
+        answered.map_err(|error| error.refused())?;
+        Ok(Accepted { ticket: Some(letter), stands: None })
     }
 
     /// A message over a guest's link, ours or another's.

@@ -119,10 +119,7 @@ impl Member {
                 });
             }
             admission::Event::SignerLied { member } => {
-                let who = self.told().name(&member);
-                let text =
-                    format!("{who} sent a message in a signing session that does not fit its own share");
-                self.event(Event::Refused { reason: text });
+                self.event(Event::SignerLied { member });
             }
             admission::Event::ClockBehind { than, seconds } => {
                 self.event(Event::ClockBehind { than, seconds })

@@ -118,7 +118,10 @@ impl Fixture {
             let habits = Habits { votes, answers, ..Habits::default() };
             let seeds = fixture.players.iter().map(|player| player.at.clone()).collect();
             let player = fixture.hire(fixture.furnish(one)?, seeds, habits).await?;
-            player.handle.command(Command::Join { group: fixture.people.charter.charter().group() }).await?;
+            player
+                .handle
+                .command(Command::Join { group: fixture.people.charter.charter().group() })
+                .await??;
             fixture.players.push(player);
         }
         for player in &mut fixture.players {
@@ -279,7 +282,7 @@ impl Fixture {
         tokio::time::sleep(QUIET).await;
         self.contact()?.quiet().await;
         let began = Instant::now();
-        guest.handle.command(Command::Apply).await?;
+        guest.handle.command(Command::Apply).await??;
         let certified = guest.until("a certificate", |seen| matches!(seen, Seen::Certified(_))).await?;
         let Seen::Certified(at) = certified else { return Err(Failure::bug("something else was seen")) };
         let me = guest.me;

@@ -143,7 +143,7 @@ impl Hand {
                 self.faults.cut(from);
             }
             Order::Heal => self.paths.apply(&self.faults),
-            Order::Join => self.handle.command(join(&self.session)).await?,
+            Order::Join => drop(self.handle.command(join(&self.session)).await?),
             Order::Leave => self.session.leave().await?,
             Order::Count => say(&Said::Count(self.count().await?))?,
         }

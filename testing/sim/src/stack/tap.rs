@@ -386,6 +386,7 @@ impl Desk {
 
 impl Upper for Desk {
     type Command = Command;
+    type Answer = <Member as Upper>::Answer;
     type Event = Event;
 
     fn node(&mut self, now: Instant, message: ToMember, entropy: &mut dyn Entropy) {
@@ -404,9 +405,10 @@ impl Upper for Desk {
         self.drain();
     }
 
-    fn command(&mut self, now: Instant, command: Command, entropy: &mut dyn Entropy) {
-        self.member.command(now, command, entropy);
+    fn command(&mut self, now: Instant, command: Command, entropy: &mut dyn Entropy) -> Self::Answer {
+        let answer = self.member.command(now, command, entropy);
         self.drain();
+        answer
     }
 
     fn clock(&mut self, now: Instant, time: UnixTime, entropy: &mut dyn Entropy) {

@@ -78,7 +78,7 @@ impl Carrier {
     }
 
     fn tell(&self, runtime: &Runtime, party: Party, command: Command) {
-        runtime.block_on(self.handle.command((party, command))).unwrap();
+        runtime.block_on(self.handle.command((party, command))).unwrap().unwrap().unwrap();
     }
 
     fn carrying(&self, runtime: &Runtime) -> Vec<Carrying> {

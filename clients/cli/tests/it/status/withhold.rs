@@ -32,14 +32,15 @@ fn is_confirmation(payload: &[u8]) -> bool {
 
 impl Upper for Withholding {
     type Command = Command;
+    type Answer = <MemberStack as Upper>::Answer;
     type Event = Event;
 
     fn node(&mut self, now: Instant, message: ToMember, entropy: &mut dyn Entropy) {
         self.0.node(now, message, entropy);
     }
 
-    fn command(&mut self, now: Instant, command: Command, entropy: &mut dyn Entropy) {
-        self.0.command(now, command, entropy);
+    fn command(&mut self, now: Instant, command: Command, entropy: &mut dyn Entropy) -> Self::Answer {
+        self.0.command(now, command, entropy)
     }
 
     fn clock(&mut self, now: Instant, time: UnixTime, entropy: &mut dyn Entropy) {
@@ -118,7 +119,7 @@ async fn live(state: &Path, at: folkmoot_base::Locator) {
         danger_keep_keys,
     };
     let mut opened = open_with(options, Withholding).await.unwrap();
-    opened.running.handle.command(Command::Join { group: opened.group }).await.unwrap();
+    opened.running.handle.command(Command::Join { group: opened.group }).await.unwrap().unwrap();
     println!("\n{}", serde_json::json!({ "event": "ready", "locator": opened.locator.to_string() }));
     let parent = tokio::task::spawn_blocking(|| std::io::stdin().read(&mut [0]));
     let events = async { while opened.running.next().await.unwrap().is_some() {} };

@@ -7,7 +7,7 @@ use super::office::Office;
 use super::petition::{self, Petitions};
 use super::record::{Issued, Logging};
 use crate::roster::speaks;
-use crate::{AdmissionError, Config, Input, Output, message};
+use crate::{AdmissionError, Command, Config, Input, Output, message};
 use bytes::Bytes;
 use folkmoot_base::{Digest, Entropy, Instant, MemberId, NodeId, StoreKey, UnixTime, codec};
 use folkmoot_identity::{Dealer, GroupKey, Identity};
@@ -162,6 +162,28 @@ impl Authority {
         result
     }
 
+    /// The authority's person speaks: it votes. The digest is the request's.
+    ///
+    /// # Errors
+    /// [`AdmissionError`], and nothing has changed.
+    pub fn order(
+        &mut self,
+        now: Instant,
+        command: Command,
+        transcript: &Transcript,
+        identity: &Identity,
+    ) -> Result<Digest, AdmissionError> {
+        if self.conflict {
+            return Err(AdmissionError::LocalConflict);
+        }
+        let call = Call { now, transcript, identity };
+        self.now = now;
+        let result = self.command(&call, command);
+        self.log_again(&call);
+        self.work_lists(&call);
+        result
+    }
+
     /// Next output, until `None`.
     pub fn poll_output(&mut self) -> Option<Output> {
         self.out.pop_front()
@@ -180,7 +202,6 @@ impl Authority {
     ) -> Result<(), AdmissionError> {
         match input {
             Input::Guest { from, payload } => return self.hear(call, from, &payload, entropy),
-            Input::Command(command) => return self.command(call, command),
             Input::Logged(record) => return self.hear_logged(&record),
             Input::Clock(time) => {
                 self.clock = Some(time);

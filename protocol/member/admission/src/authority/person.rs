@@ -66,11 +66,11 @@ impl Authority {
 
     /// The person, or the hook, speaks. A yes issues; a no is remembered while the request waits,
     /// and a yes may follow it.
-    pub(super) fn command(&mut self, call: &Call<'_>, command: Command) -> Result<(), AdmissionError> {
+    pub(super) fn command(&mut self, call: &Call<'_>, command: Command) -> Result<Digest, AdmissionError> {
         let Command::Vote { motion, approve } = command else { return Err(AdmissionError::LocalNotVoter) };
         let petition = self.petitions.get(&motion).ok_or(AdmissionError::LocalUnknown)?;
         match petition.verdict {
-            Some(before) if before == approve => return Ok(()),
+            Some(before) if before == approve => return Ok(motion),
             Some(true) => return Err(AdmissionError::LocalVotedAlready),
             _ => {}
         }
@@ -78,7 +78,7 @@ impl Authority {
             true => Some(self.certify_alone(call, &petition.request)?),
             false => None,
         };
-        let Some(petition) = self.petitions.get_mut(&motion) else { return Ok(()) };
+        let Some(petition) = self.petitions.get_mut(&motion) else { return Ok(motion) };
         petition.verdict = Some(approve);
         let askers = petition.askers.clone();
         self.out.push_back(Output::Persist(petition.persist()));
@@ -86,7 +86,7 @@ impl Authority {
             Some(gmc) => self.issue(call, motion, &gmc, askers),
             None => self.deny_all(&askers, motion, Reason::Rejected),
         }
-        Ok(())
+        Ok(motion)
     }
 
     /// Takes a request off the desk; returns those who asked.

@@ -6,9 +6,9 @@ use crate::requests::Counters;
 use crate::status::{ShareStatus, SigningStatus, Status};
 use crate::store::{REQUESTS, SHARES, VOTES};
 use crate::voting::approvers;
-use crate::{AdmissionError, Config, Input, Output};
+use crate::{AdmissionError, Command, Config, Input, Output};
 use bytes::Bytes;
-use folkmoot_base::{Entropy, Instant, MemberId, NodeId, StoreKey, UnixTime, codec};
+use folkmoot_base::{Digest, Entropy, Instant, MemberId, NodeId, StoreKey, UnixTime, codec};
 use folkmoot_identity::{Identity, Mode, REVOKED_TABLE, RevocationList};
 use folkmoot_transcript::Transcript;
 use std::collections::BTreeSet;
@@ -82,11 +82,24 @@ impl Admission {
         }
         let (clock, present, config) = (self.clock, &self.present, &self.config);
         let call = Call { now, clock, transcript, identity, present, config };
-        self.desk.resume(&call);
-        self.desk.match_rotations(&call);
-        let result = self.desk.dispatch(&call, input, entropy);
-        self.desk.work(&call, entropy);
-        result
+        self.desk.turn(&call, entropy, |desk, entropy| desk.dispatch(&call, input, entropy))
+    }
+
+    /// A person speaks. The digest is the subject's: what is voted on, taken back or asked for.
+    ///
+    /// # Errors
+    /// [`AdmissionError`], and nothing has changed.
+    pub fn order(
+        &mut self,
+        now: Instant,
+        command: Command,
+        transcript: &Transcript,
+        identity: &Identity,
+        entropy: &mut dyn Entropy,
+    ) -> Result<Digest, AdmissionError> {
+        let (clock, present, config) = (self.clock, &self.present, &self.config);
+        let call = Call { now, clock, transcript, identity, present, config };
+        self.desk.turn(&call, entropy, |desk, entropy| desk.order(&call, command, entropy))
     }
 
     /// Next output, until `None`.

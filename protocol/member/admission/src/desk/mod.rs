@@ -36,6 +36,20 @@ pub(crate) struct Desk {
 }
 
 impl Desk {
+    /// Does something, and what follows from the state before and after it.
+    fn turn<R>(
+        &mut self,
+        call: &Call<'_>,
+        entropy: &mut dyn Entropy,
+        act: impl FnOnce(&mut Self, &mut dyn Entropy) -> R,
+    ) -> R {
+        self.resume(call);
+        self.match_rotations(call);
+        let result = act(self, entropy);
+        self.work(call, entropy);
+        result
+    }
+
     fn dispatch(
         &mut self,
         call: &Call<'_>,
@@ -88,7 +102,6 @@ impl Desk {
                 self.taken(call, &item, &taken);
                 Ok(())
             }
-            Input::Command(command) => self.command(call, command, entropy),
             Input::Present(_) | Input::Logged(_) => Ok(()),
         }
     }
@@ -230,12 +243,13 @@ impl Desk {
         Ok(new)
     }
 
-    fn command(
+    /// Gives the digest of the command's subject.
+    fn order(
         &mut self,
         call: &Call<'_>,
         command: Command,
         entropy: &mut dyn Entropy,
-    ) -> Result<(), AdmissionError> {
+    ) -> Result<Digest, AdmissionError> {
         match command {
             Command::Vote { motion, .. } if self.requests.rotates(&motion) => {
                 Err(AdmissionError::LocalRotates)
@@ -265,14 +279,14 @@ impl Desk {
             Command::Withdraw(motion) => self.voting.withdraw(call, &motion, &mut self.out),
             Command::Date => {
                 self.deciding.know_date(call, &mut self.out);
-                Ok(())
+                Ok(call.transcript.state().head().digest)
             }
         }
     }
 
     /// A person here has a new key, which has signed this: a certificate where holders sign those,
     /// else a request for one.
-    fn rotate(&mut self, call: &Call<'_>, asks: &[u8]) -> Result<(), AdmissionError> {
+    fn rotate(&mut self, call: &Call<'_>, asks: &[u8]) -> Result<Digest, AdmissionError> {
         if call.transcript.roster().charter().holder_signs() {
             return self.voting.rotate(call, asks, &mut self.out);
         }
@@ -286,7 +300,7 @@ impl Desk {
         // Others hear what the request is for before they hear it.
         let proposed = self.voting.rotate_by_request(call, &request, &mut self.out);
         match proposed {
-            Ok(()) => self.requests.show(&digest, &mut self.out),
+            Ok(_) => self.requests.show(&digest, &mut self.out),
             Err(_) if new => self.requests.drop_own_key(&digest, &mut self.out),
             Err(_) => {}
         }
@@ -307,7 +321,7 @@ impl Desk {
         call: &Call<'_>,
         request: &Digest,
         approve: bool,
-    ) -> Result<(), AdmissionError> {
+    ) -> Result<Digest, AdmissionError> {
         let motion = self.requests.motion(call, request);
         let (subject, expires) = motion.ok_or(AdmissionError::LocalUnknown)?;
         let verdict = if approve { Verdict::Approve } else { Verdict::Reject };
@@ -315,7 +329,7 @@ impl Desk {
         if !approve {
             self.requests.show_refused_csr(call, request, &mut self.out);
         }
-        Ok(())
+        Ok(*request)
     }
 
     /// A quorum decided at a time that has not come here.

@@ -48,7 +48,7 @@ impl Requests {
         call: &Call<'_>,
         csr: &[u8],
         out: &mut Out,
-    ) -> Result<(), AdmissionError> {
+    ) -> Result<Digest, AdmissionError> {
         let csr = Csr::read(csr).map_err(AdmissionError::LocalCsr)?;
         let roster = call.transcript.roster();
         if roster.charter().holder_signs() {
@@ -57,7 +57,7 @@ impl Requests {
         let same = self.open.of_member(&csr.member()).filter(|open| open.request.csr() == Some(&csr));
         if let Some(digest) = same.map(|open| open.request.digest()) {
             self.sponsor_too(&digest, out);
-            return Ok(());
+            return Ok(digest);
         }
         let time = call.clock.ok_or(AdmissionError::LocalNoClock)?;
         let size = u32::try_from(roster.len()).unwrap_or(u32::MAX);
@@ -122,11 +122,11 @@ impl Requests {
     }
 
     /// Takes a request of this member's and shows it to all.
-    fn bring(&mut self, call: &Call<'_>, request: Request, out: &mut Out) -> Result<(), AdmissionError> {
+    fn bring(&mut self, call: &Call<'_>, request: Request, out: &mut Out) -> Result<Digest, AdmissionError> {
         let digest = request.digest();
         self.take_request(call, call.me(), (request, Way::default()), out)?;
         self.show(&digest, out);
-        Ok(())
+        Ok(digest)
     }
 
     /// Another member handed it in first. If that one is gone, we bring it.
@@ -152,7 +152,7 @@ impl Requests {
         call: &Call<'_>,
         entropy: &mut dyn Entropy,
         out: &mut Out,
-    ) -> Result<(), AdmissionError> {
+    ) -> Result<Digest, AdmissionError> {
         let (me, roster) = (call.me(), call.transcript.roster());
         let time = call.clock.ok_or(AdmissionError::LocalNoClock)?;
         let held = roster.member(&me).ok_or(AdmissionError::LocalNotMember(me))?;

@@ -53,7 +53,7 @@ impl Requests {
         call: &Call<'_>,
         request: &Digest,
         out: &mut Out,
-    ) -> Result<(), AdmissionError> {
+    ) -> Result<Digest, AdmissionError> {
         let open = self.open.get(request).ok_or(AdmissionError::LocalUnknown)?;
         if open.request.csr().is_some() {
             return Err(AdmissionError::LocalCsrStays);
@@ -64,6 +64,6 @@ impl Requests {
         let withdrawal = Withdrawal::sign(&call.transcript.group(), *request, call.identity);
         self.withdrawn(call, &withdrawal, out)?;
         out.multicast(&OpenMessage::Withdrawn { withdrawal });
-        Ok(())
+        Ok(*request)
     }
 }

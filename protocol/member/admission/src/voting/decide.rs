@@ -17,20 +17,21 @@ impl Voting {
         call: &Call<'_>,
         member: MemberId,
         out: &mut Out,
-    ) -> Result<(), AdmissionError> {
+    ) -> Result<Digest, AdmissionError> {
         if !call.transcript.roster().is_member(&member) {
             return Err(AdmissionError::LocalNotMember(member));
         }
         self.propose(call, Change::Remove { member }.into(), out)
     }
 
-    /// A person here wants an effect, and approves it if it has a vote.
+    /// A person here wants an effect, and approves it if it has a vote. Gives the proposal's name
+    /// for votes.
     pub(crate) fn propose(
         &mut self,
         call: &Call<'_>,
         effect: Effect,
         out: &mut Out,
-    ) -> Result<(), AdmissionError> {
+    ) -> Result<Digest, AdmissionError> {
         let (me, digest) = (call.me(), effect.subject().digest);
         self.stands(call, &effect).map_err(AdmissionError::LocalDecision)?;
         let votes = call.transcript.roster().may_vote(&me);
@@ -43,7 +44,10 @@ impl Voting {
             out.multicast(&OpenMessage::Proposal { effect: effect.clone() });
             out.soon();
         }
-        if votes { self.approve(call, &effect, out) } else { Ok(()) }
+        if votes {
+            self.approve(call, &effect, out)?;
+        }
+        Ok(digest)
     }
 
     /// Says yes to an effect, and makes known what the yes is to.
@@ -79,15 +83,16 @@ impl Voting {
         digest: Digest,
         approve: bool,
         out: &mut Out,
-    ) -> Result<(), AdmissionError> {
+    ) -> Result<Digest, AdmissionError> {
         if !call.transcript.roster().may_vote(&call.me()) {
             return Err(AdmissionError::LocalNotVoter);
         }
         let effect = self.proposals.get(&digest).ok_or(AdmissionError::LocalUnknown)?.effect.clone();
-        if approve {
-            return self.approve(call, &effect, out);
+        match approve {
+            true => self.approve(call, &effect, out)?,
+            false => self.reject(call, &effect, out)?,
         }
-        self.reject(call, &effect, out)
+        Ok(digest)
     }
 
     /// A member proposes. Of a voter the transcript hears it too.

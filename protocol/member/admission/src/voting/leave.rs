@@ -5,6 +5,7 @@ use super::Voting;
 use super::decide::expiry;
 use crate::AdmissionError;
 use crate::call::{Call, Out};
+use folkmoot_base::Digest;
 use folkmoot_transcript::{Change, Effect, Force, Leave, Unfit};
 
 impl Voting {
@@ -14,7 +15,7 @@ impl Voting {
         call: &Call<'_>,
         force: Force,
         out: &mut Out,
-    ) -> Result<(), AdmissionError> {
+    ) -> Result<Digest, AdmissionError> {
         let me = call.me();
         if !call.transcript.roster().is_member(&me) {
             return Err(AdmissionError::LocalNotMember(me));

@@ -36,15 +36,16 @@ impl Voting {
         call: &Call<'_>,
         certificate: &[u8],
         out: &mut Out,
-    ) -> Result<(), AdmissionError> {
+    ) -> Result<Digest, AdmissionError> {
         let rotation = checked(call, certificate)?;
         if call.transcript.set().admit(&rotation.request).is_some() {
             return self.propose(call, effect(call, rotation.request), out);
         }
         out.item(rotation.item.clone());
         out.soon();
+        let subject = effect(call, rotation.request).subject().digest;
         self.rotation = Some(rotation);
-        Ok(())
+        Ok(subject)
     }
 
     /// The same where others sign the certificate: the new key asks for one.
@@ -53,7 +54,7 @@ impl Voting {
         call: &Call<'_>,
         request: &Request,
         out: &mut Out,
-    ) -> Result<(), AdmissionError> {
+    ) -> Result<Digest, AdmissionError> {
         let asked = Admit::asked(request);
         let effect = effect(call, asked.request);
         self.asked.insert(asked.request, asked);

@@ -19,20 +19,21 @@ impl Voting {
         call: &Call<'_>,
         digest: &Digest,
         out: &mut Out,
-    ) -> Result<(), AdmissionError> {
+    ) -> Result<Digest, AdmissionError> {
         let proposal = self.proposals.get(digest).ok_or(AdmissionError::LocalUnknown)?;
         if proposal.proposer != call.me() {
             return Err(AdmissionError::LocalNotOurs);
         }
         let effect = proposal.effect.clone();
         if call.transcript.roster().may_vote(&call.me()) {
-            return self.reject(call, &effect, out);
+            self.reject(call, &effect, out)?;
+            return Ok(*digest);
         }
         out.multicast(&OpenMessage::TakenBack { proposal: *digest });
         if approvers(&effect, call.transcript, call.time()).is_empty() {
             self.close_proposal(digest, Closed::Withdrawn, out);
         }
-        Ok(())
+        Ok(*digest)
     }
 
     /// `ADM-92`: a member without a vote takes back what it proposed.

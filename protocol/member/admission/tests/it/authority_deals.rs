@@ -428,7 +428,7 @@ fn adm_63_below_the_threshold_of_a_group_with_a_key_the_authority_decides_alone(
         town.pass(3);
         let motion = town.desks[0].authority.status().petitions[0].request;
         assert!(!town.bus.admitted(dora));
-        let _ = town.desk_input(0, Input::Command(Command::Vote { motion, approve: true }));
+        let _ = town.desk_order(0, Command::Vote { motion, approve: true });
         town.pass(5);
         assert!(town.bus.admitted(dora), "{:#?}", town.bus.traces);
         assert!(town.certificate(dora).combined().is_none() && town.certificate(dora).votes().is_empty());

@@ -180,7 +180,7 @@ fn several_proposals_at_once_are_all_decided() {
         vec![change("certificate_days", "40"), change("request_hours", "50"), change("threshold", "1")];
     // All three speak before anyone hears.
     for (who, effect) in wants.iter().enumerate() {
-        bus.input(who, Input::Command(Command::Propose(effect.clone()))).unwrap();
+        bus.order(who, Command::Propose(effect.clone())).unwrap();
     }
     bus.settle();
     assert_eq!(bus.players[0].transcript.roster().head().number, 0);
@@ -206,8 +206,8 @@ fn several_proposals_at_once_are_all_decided() {
 fn of_two_values_of_one_field_the_second_is_proposed_anew() {
     let mut bus = Bus::new(3, 2);
     let (a, b) = (change("certificate_days", "40"), change("certificate_days", "50"));
-    bus.input(0, Input::Command(Command::Propose(a.clone()))).unwrap();
-    bus.input(1, Input::Command(Command::Propose(b.clone()))).unwrap();
+    bus.order(0, Command::Propose(a.clone())).unwrap();
+    bus.order(1, Command::Propose(b.clone())).unwrap();
     bus.settle();
     bus.command(1, Command::Vote { motion: a.subject().digest, approve: true }).unwrap();
     assert_eq!(bus.players[2].transcript.roster().charter().certificate_days(), 40);
@@ -319,7 +319,7 @@ fn a_vote_is_persisted_before_it_is_sent() {
     for command in [Command::Vote { motion, approve: true }, Command::Propose(change("threshold", "1"))] {
         player
             .admission
-            .handle(bus.now, Input::Command(command), &player.transcript, &player.identity, &mut bus.dice)
+            .order(bus.now, command, &player.transcript, &player.identity, &mut bus.dice)
             .unwrap();
         let mut persisted = false;
         while let Some(output) = player.admission.poll_output() {

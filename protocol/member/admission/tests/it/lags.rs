@@ -113,7 +113,7 @@ fn many_decisions_in_a_row_leave_room_for_the_next() {
         let effect = change("request_hours", &hours.to_string());
         let motion = effect.subject().digest;
         for who in 0..3 {
-            bus.input(who, folkmoot_admission::Input::Command(Command::Propose(effect.clone()))).unwrap();
+            bus.order(who, Command::Propose(effect.clone())).unwrap();
         }
         bus.settle();
         bus.pass(2);

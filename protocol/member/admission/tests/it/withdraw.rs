@@ -78,7 +78,7 @@ fn adm_91_a_stranger_takes_its_request_back() {
     let which = bus.stranger("dora", 40, 0);
     vote(&mut bus, 1, which, true);
     let first = bus.request_of(2, which).unwrap();
-    bus.stranger_input(which, Input::Command(Command::Withdraw(Digest::default())));
+    assert_eq!(bus.stranger_withdraws(which), Some(first));
     bus.settle();
     for who in 0..4 {
         assert_eq!((bus.request_of(who, which), closed(&bus, who)), (None, vec![Closed::Withdrawn]));
@@ -87,7 +87,7 @@ fn adm_91_a_stranger_takes_its_request_back() {
     assert!(bus.strangers[which].applicant.is_over() && bus.strangers[which].disk.is_empty());
     // Said once more, it is answered once more: the first answer may have been lost.
     bus.strangers[which].events.clear();
-    bus.stranger_input(which, Input::Command(Command::Withdraw(Digest::default())));
+    assert_eq!(bus.stranger_withdraws(which), Some(first));
     bus.settle();
     assert_eq!(bus.strangers[which].events, [Event::Withdrawn]);
     // Who asks anew asks by another request, and the word on the first says nothing of it.

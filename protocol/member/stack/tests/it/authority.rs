@@ -6,9 +6,11 @@ use crate::common::people::{Dice, NOW, PEOPLE, id};
 use attach::{Absence, Presence, ToMember, ToNode, Upper, UpperOutput};
 use bytes::Bytes;
 use folkmoot_attach as attach;
-use folkmoot_base::{Digest, GroupName, Indication, Instant, Locator, MemberId, NodeId, Service, StoreKey};
+use folkmoot_base::{
+    Digest, GroupName, Indication, Instant, Locator, MemberId, NodeId, Refused, Service, StoreKey,
+};
 use folkmoot_identity::{Central, CharterDraft, Founder, Scheme, SignedCharter};
-use folkmoot_member::{Command, Config, DealerState, Event, Member, MemberError, Office};
+use folkmoot_member::{Accepted, Command, Config, DealerState, Event, Member, MemberError, Office};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A founder, whose vote admits; the party that speaks for the authority; a stranger.
@@ -83,8 +85,10 @@ impl World {
         }
     }
 
-    fn order(&mut self, who: usize, command: Command) {
-        self.at(who, |member, now, dice| member.command(now, command, dice));
+    fn order(&mut self, who: usize, command: Command) -> Result<Accepted, Refused> {
+        let mut answer = Ok(Accepted::default());
+        self.at(who, |member, now, dice| answer = member.command(now, command, dice));
+        answer
     }
 
     fn at(&mut self, who: usize, act: impl FnOnce(&mut Member, Instant, &mut Dice)) {
@@ -258,7 +262,7 @@ fn with_replicas_nothing_is_granted_before_the_log_has_it_and_a_restart_repeats_
     world.link(ANNA, OFFICE);
     world.seconds(60);
     assert!(world.logged().iter().all(|record| *record == records[0]), "and none other after a restart");
-    world.order(OFFICE, Command::Logged(records[0].clone()));
+    world.order(OFFICE, Command::Logged(records[0].clone())).unwrap();
     world.seconds(60);
     assert!(world.admitted());
     // The record is kept: another start knows it.
@@ -283,12 +287,12 @@ fn where_it_decides_alone_its_person_votes_and_does_nothing_else() {
     );
     assert!(world.events.iter().any(|(who, event)| *who == OFFICE && matches!(event, Event::Request(_))));
     world.events.clear();
-    world.order(OFFICE, Command::Expel { member: id(ANNA) });
-    world.order(OFFICE, Command::ChangeCharter { field: "threshold".into(), value: "2".into() });
-    let refusals =
-        world.events.iter().filter(|(who, event)| *who == OFFICE && matches!(event, Event::Refused { .. }));
-    assert_eq!(refusals.count(), 2);
-    world.order(OFFICE, Command::Vote { subject, approve: true });
+    let change = Command::ChangeCharter { field: "threshold".into(), value: "2".into() };
+    for wrong in [Command::Expel { member: id(ANNA) }, change] {
+        assert_eq!(world.order(OFFICE, wrong).unwrap_err().by.code, "not-admitted");
+    }
+    let voted = world.order(OFFICE, Command::Vote { subject, approve: true }).unwrap();
+    assert_eq!(voted.ticket, Some(subject));
     world.seconds(2);
     assert!(world.admitted());
 }

@@ -50,9 +50,9 @@ fn asks(dora: &mut Member) -> (usize, usize) {
 fn returns(dora: &mut Member, told: bool, out: &(Bytes, UnixTime), again: &Bytes) -> (usize, usize) {
     let (now, mut dice) = (Instant(1), Dice(2));
     let group = dora.transcript().group();
-    dora.command(now, Command::Join { group }, &mut dice);
+    dora.command(now, Command::Join { group }, &mut dice).unwrap();
     if told {
-        dora.command(now, Command::Apply, &mut dice);
+        dora.command(now, Command::Apply, &mut dice).unwrap();
     }
     dora.node(
         now,
@@ -109,8 +109,8 @@ fn who_was_admitted_since_it_asked_asks_again_when_its_certificate_runs_out() {
     let (now, mut dice) = (Instant(0), Dice(1));
     dora.clock(now, NOW, &mut dice);
     let group = dora.transcript().group();
-    dora.command(now, Command::Join { group }, &mut dice);
-    dora.command(now, Command::Apply, &mut dice);
+    dora.command(now, Command::Join { group }, &mut dice).unwrap();
+    dora.command(now, Command::Apply, &mut dice).unwrap();
     dora.node(
         now,
         ToMember::Configuration {
@@ -167,7 +167,7 @@ fn mem_08_who_was_expelled_does_not_ask_by_what_its_disk_has_kept() {
     let mut stranger = Member::new(Config::new(PEOPLE[DORA].clone(), charter.clone()), &asked).unwrap();
     let (now, mut dice) = (Instant(0), Dice(1));
     stranger.clock(now, NOW, &mut dice);
-    stranger.command(now, Command::Apply, &mut dice);
+    stranger.command(now, Command::Apply, &mut dice).unwrap();
     let up = ToMember::LinkUp { node: id(0).node(), rostered: true, at: Locator::memory(1) };
     stranger.node(now, up.clone(), &mut dice);
     while let Some(output) = stranger.poll_output() {

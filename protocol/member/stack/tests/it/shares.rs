@@ -127,7 +127,7 @@ impl Town {
     }
 
     fn order(&mut self, who: usize, command: Command) {
-        self.members[who].as_mut().unwrap().command(Instant(self.now), command, &mut self.dice);
+        self.members[who].as_mut().unwrap().command(Instant(self.now), command, &mut self.dice).unwrap();
         self.settle();
     }
 

@@ -13,7 +13,7 @@ fn program(clock: UnixTime) -> Member {
     let (mut member, mut dice) = (Member::new(config, &[]).unwrap(), Dice(1 << 40));
     member.clock(Instant(1), clock, &mut dice);
     let group = member.home();
-    member.command(Instant(1), Command::Join { group }, &mut dice);
+    member.command(Instant(1), Command::Join { group }, &mut dice).unwrap();
     member
 }
 
@@ -51,7 +51,7 @@ fn mem_12_a_join_is_signed_for_its_node_and_configuration_and_said_again_in_the_
         last = said.word.number;
     }
     // A leave has a higher number than each of the joins that may have taken effect.
-    member.command(Instant(3), Command::Leave { group }, &mut Dice(3));
+    member.command(Instant(3), Command::Leave { group }, &mut Dice(3)).unwrap();
     let leave = said(&mut member).pop().unwrap();
     assert_eq!(leave.word.says, Says::Leave { group });
     assert!(leave.word.number > last);
@@ -66,8 +66,8 @@ fn mem_12_numbers_grow_over_a_restart() {
         assert!(first > last, "after so many words in a second");
         let group = member.home();
         for _ in 0..50 {
-            member.command(Instant(3), Command::Leave { group }, &mut Dice(3));
-            member.command(Instant(3), Command::Join { group }, &mut Dice(3));
+            member.command(Instant(3), Command::Leave { group }, &mut Dice(3)).unwrap();
+            member.command(Instant(3), Command::Join { group }, &mut Dice(3)).unwrap();
         }
         last = said(&mut member).pop().unwrap().word.number;
         assert!(last > first);

@@ -195,7 +195,7 @@ fn adm_63_a_person_decides_alone() {
     // A stop forgets nothing.
     town.restart(0);
     let no = Command::Vote { motion: petition.request, approve: false };
-    assert_eq!(town.desk_input(0, Input::Command(no.clone())), Ok(()));
+    assert_eq!(town.desk_order(0, no.clone()), Ok(()));
     town.pass(12);
     assert!(!town.bus.admitted(dora));
     town.restart(0);
@@ -204,15 +204,15 @@ fn adm_63_a_person_decides_alone() {
     let refused = |event: &Event| matches!(event, Event::Refused { reason: Reason::Rejected, .. });
     assert!(town.bus.strangers[dora].events.iter().any(refused), "{:?}", town.bus.strangers[dora].events);
     let yes = Command::Vote { motion: petition.request, approve: true };
-    assert_eq!(town.desk_input(0, Input::Command(yes.clone())), Ok(()));
-    assert_eq!(town.desk_input(0, Input::Command(yes)), Err(AdmissionError::LocalUnknown), "it is closed");
+    assert_eq!(town.desk_order(0, yes.clone()), Ok(()));
+    assert_eq!(town.desk_order(0, yes), Err(AdmissionError::LocalUnknown), "it is closed");
     town.pass(45);
     assert!(town.bus.admitted(dora), "{:#?}", town.bus.traces);
     assert!(town.certificate(dora).votes().is_empty());
     assert!(town.desks[0].authority.status().petitions.is_empty());
-    assert_eq!(town.desk_input(0, Input::Command(no)), Err(AdmissionError::LocalUnknown));
+    assert_eq!(town.desk_order(0, no), Err(AdmissionError::LocalUnknown));
     let expel = Command::Expel(town.bus.players[2].identity.member());
-    assert_eq!(town.desk_input(0, Input::Command(expel)), Err(AdmissionError::LocalNotVoter));
+    assert_eq!(town.desk_order(0, expel), Err(AdmissionError::LocalNotVoter));
 }
 
 #[test]
@@ -224,10 +224,10 @@ fn adm_63_a_yes_stands_over_a_stop_before_the_log_has_it() {
     let message = grant(&request, none());
     assert_eq!(denied(&town.say(0, 0, &message).1), Reason::AwaitingAuthority);
     let yes = Command::Vote { motion: named(&request), approve: true };
-    town.desk_input(0, Input::Command(yes.clone())).unwrap();
+    town.desk_order(0, yes.clone()).unwrap();
     let no = Command::Vote { motion: named(&request), approve: false };
-    assert_eq!(town.desk_input(0, Input::Command(no)), Err(AdmissionError::LocalVotedAlready));
-    assert_eq!(town.desk_input(0, Input::Command(yes)), Ok(()), "said already");
+    assert_eq!(town.desk_order(0, no), Err(AdmissionError::LocalVotedAlready));
+    assert_eq!(town.desk_order(0, yes), Ok(()), "said already");
     assert_eq!(town.handed_in.len(), 1);
     town.handed_in.clear();
     town.restart(0);
@@ -294,7 +294,7 @@ fn adm_63_fewer_voters_than_the_threshold_are_no_voters_where_the_charter_says_s
     town.pass(45);
     let motion = town.desks[0].authority.status().petitions[0].request;
     assert!(!town.bus.admitted(dora));
-    town.desk_input(0, Input::Command(Command::Vote { motion, approve: true })).unwrap();
+    town.desk_order(0, Command::Vote { motion, approve: true }).unwrap();
     town.pass(5);
     assert!(town.bus.admitted(dora), "{:#?}", town.bus.traces);
 }

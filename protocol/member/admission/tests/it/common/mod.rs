@@ -214,6 +214,23 @@ impl Bus {
         }
         let result =
             player.admission.handle(self.now, input, &player.transcript, &player.identity, &mut self.dice);
+        self.drain(who);
+        result
+    }
+
+    /// The subject's digest; none of a player that is down.
+    pub fn order(&mut self, who: usize, command: Command) -> Result<Digest, AdmissionError> {
+        let player = &mut self.players[who];
+        if !player.up {
+            return Ok(Digest::default());
+        }
+        let result =
+            player.admission.order(self.now, command, &player.transcript, &player.identity, &mut self.dice);
+        self.drain(who);
+        result
+    }
+
+    fn drain(&mut self, who: usize) {
         while let Some(output) = self.players[who].admission.poll_output() {
             self.burn();
             let player = &mut self.players[who];
@@ -238,7 +255,6 @@ impl Bus {
         if let Err(error) = &result {
             self.players[who].errors.push(error.clone());
         }
-        result
     }
 
     fn burn(&mut self) {
@@ -254,6 +270,19 @@ impl Bus {
     pub fn stranger_input(&mut self, which: usize, input: Input) {
         let it = &mut self.strangers[which];
         let _ = it.applicant.handle(self.now, input, &it.transcript, &it.identity, &mut self.dice);
+        self.drain_stranger(which);
+    }
+
+    /// It asks no more.
+    pub fn stranger_withdraws(&mut self, which: usize) -> Option<Digest> {
+        let it = &mut self.strangers[which];
+        let asked = it.applicant.withdraw(self.now, &it.transcript, &it.identity, &mut self.dice);
+        self.drain_stranger(which);
+        asked
+    }
+
+    fn drain_stranger(&mut self, which: usize) {
+        let it = &mut self.strangers[which];
         while let Some(output) = it.applicant.poll_output() {
             match output {
                 Output::Persist(persist) => store(&mut it.disk, persist),
@@ -267,9 +296,9 @@ impl Bus {
     }
 
     pub fn command(&mut self, who: usize, command: Command) -> Result<(), AdmissionError> {
-        let result = self.input(who, Input::Command(command));
+        let result = self.order(who, command);
         self.settle();
-        result
+        result.map(drop)
     }
 
     /// Until nobody has anything to say or to do now.

@@ -146,6 +146,17 @@ impl Town {
         result
     }
 
+    /// What the authority's person orders.
+    pub fn desk_order(&mut self, which: usize, command: Command) -> Result<(), AdmissionError> {
+        let desk = &mut self.desks[which];
+        if !desk.up {
+            return Ok(());
+        }
+        let result = desk.authority.order(self.bus.now, command, &desk.transcript, &desk.identity);
+        self.drain(which);
+        result.map(drop)
+    }
+
     fn drain(&mut self, which: usize) {
         let mut words = Vec::new();
         let desk = &mut self.desks[which];
@@ -279,9 +290,9 @@ impl Town {
     }
 
     pub fn command(&mut self, who: usize, command: Command) -> Result<(), AdmissionError> {
-        let result = self.bus.input(who, Input::Command(command));
+        let result = self.bus.order(who, command);
         self.settle();
-        result
+        result.map(drop)
     }
 
     pub fn vote(&mut self, who: usize, which: usize, approve: bool) {

@@ -69,8 +69,7 @@ fn id_86_where_the_groups_key_signs_a_new_key_gets_certificate_and_share() {
             assert!(bus.players[who].transcript.set().admit(&asks.digest()).is_none());
             let requests = bus.status(who).requests;
             assert_eq!(requests[0].rotates, Some(old.member()));
-            let voted =
-                bus.input(who, Input::Command(Command::Vote { motion: asks.digest(), approve: true }));
+            let voted = bus.order(who, Command::Vote { motion: asks.digest(), approve: true });
             assert_eq!(voted, Err(AdmissionError::LocalRotates));
         }
         // Said again, and after a restart, it is the same proposal.

@@ -109,7 +109,7 @@ fn a_session_is_called_once_for_each_request() {
         let request = bus.request_of(0, dora).unwrap();
         for voter in [0, 1, 2, 3] {
             let vote = Command::Vote { motion: request, approve: true };
-            bus.input(voter, Input::Command(vote)).unwrap();
+            bus.order(voter, vote).unwrap();
         }
         bus.settle();
         assert!(bus.admitted(dora), "{scheme:?}: {:#?}", bus.traces);

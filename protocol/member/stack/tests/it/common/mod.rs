@@ -125,7 +125,7 @@ impl Moot {
 
     pub fn command(&mut self, number: usize, command: Command) {
         let chair = &mut self.chairs[number];
-        chair.member.command(self.now, command, &mut chair.dice);
+        chair.member.command(self.now, command, &mut chair.dice).unwrap();
         self.drain(number);
     }
 
