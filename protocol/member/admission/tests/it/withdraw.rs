@@ -7,7 +7,7 @@ use folkmoot_admission::{
     Admission, AdmissionError, Applicant, Closed, Command, Config, Event, GuestMessage, Input, OpenMessage,
     Reason, Withdrawal,
 };
-use folkmoot_base::{Blob, Danger, Digest, GroupId, Mutant, codec};
+use folkmoot_base::{Blob, Danger, GroupId, Mutant, codec};
 use folkmoot_identity::names::NameError;
 use folkmoot_identity::{GmcBody, Request, Scheme};
 use folkmoot_transcript::Effect;

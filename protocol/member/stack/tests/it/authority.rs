@@ -164,11 +164,11 @@ impl World {
     /// Dora asks at Anna's node, and Anna votes yes if she has a vote.
     fn ask(&mut self, vote: bool) -> Digest {
         self.link(ANNA, DORA);
-        self.order(DORA, Command::Apply);
+        self.order(DORA, Command::Apply).unwrap();
         self.seconds(1);
         let petition = self.members[&ANNA].petitions().pop().expect("a request");
         if vote {
-            self.order(ANNA, Command::Vote { subject: petition.subject, approve: true });
+            self.order(ANNA, Command::Vote { subject: petition.subject, approve: true }).unwrap();
         }
         petition.subject
     }

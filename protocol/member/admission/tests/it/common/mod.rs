@@ -8,7 +8,7 @@ use folkmoot_admission::{
     Admission, AdmissionError, Applicant, Command, Config, Event, Input, OpenMessage, Output,
 };
 use folkmoot_base::{
-    Blob, Entropy, GroupName, Host, Instant, MemberId, NodeId, StoreKey, UnixTime, codec, digest,
+    Blob, Digest, Entropy, GroupName, Host, Instant, MemberId, NodeId, StoreKey, UnixTime, codec, digest,
 };
 use folkmoot_identity::{CharterDraft, Founder, Identity, Scheme, SignedCharter, Verdict};
 use folkmoot_transcript::{Change, Effect, Item, Subject, Transcript};
@@ -215,7 +215,7 @@ impl Bus {
         let result =
             player.admission.handle(self.now, input, &player.transcript, &player.identity, &mut self.dice);
         self.drain(who);
-        result
+        self.note(who, result)
     }
 
     /// The subject's digest; none of a player that is down.
@@ -227,7 +227,11 @@ impl Bus {
         let result =
             player.admission.order(self.now, command, &player.transcript, &player.identity, &mut self.dice);
         self.drain(who);
-        result
+        self.note(who, result)
+    }
+
+    fn note<T>(&mut self, who: usize, result: Result<T, AdmissionError>) -> Result<T, AdmissionError> {
+        result.inspect_err(|error| self.players[who].errors.push(error.clone()))
     }
 
     fn drain(&mut self, who: usize) {
@@ -251,9 +255,6 @@ impl Bus {
                 Output::Log(_) => panic!("a member has no log"),
                 Output::Trace(text) => self.traces.push((who, text)),
             }
-        }
-        if let Err(error) = &result {
-            self.players[who].errors.push(error.clone());
         }
     }
 
