@@ -4,10 +4,12 @@
 mod attached;
 mod busy;
 mod families;
+mod founders;
 mod hybrid_links;
 mod lacking;
 mod longest;
 mod multicast;
+mod orders;
 mod outcome;
 mod paths;
 mod quorum;

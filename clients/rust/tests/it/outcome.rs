@@ -1,102 +1,8 @@
 //! What became of a proposal and of a vote on it: counted, waiting, passed, rejected, withdrawn,
 //! overtaken; at the member that voted, at the others, and after a restart.
 
-use folkmoot::tools::{OsEntropy, wall_clock};
-use folkmoot::{
-    Awaits, Closed, Counting, Digest, Event, Folkmoot, GroupName, Locator, Options, Outcome, Stands,
-    StateFolder,
-};
-use folkmoot_identity::{CharterDraft, Founder, Identity, SignedCharter};
-use std::path::PathBuf;
-use std::time::{Duration, Instant};
-
-const NAMES: [&str; 3] = ["anna", "ben", "cleo"];
-const LIMIT: Duration = Duration::from_secs(60);
-
-/// State folders of three founders; two votes.
-fn folders() -> Vec<PathBuf> {
-    let root = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("outcome-{}", std::process::id()));
-    let now = wall_clock();
-    let (from, to) = (folkmoot::UnixTime(now.0 - 3_600), folkmoot::UnixTime(now.0 + 86_400));
-    let mut entropy = OsEntropy::new().unwrap();
-    let people: Vec<_> =
-        NAMES.iter().map(|name| Identity::new(name, &mut entropy, from, to).unwrap()).collect();
-    let founders = people.iter().map(|one| Founder::from(one.certificate())).collect();
-    let draft = CharterDraft::new(GroupName::new("moot").unwrap(), 2, founders, &mut entropy);
-    let all: Vec<&Identity> = people.iter().collect();
-    let charter = SignedCharter::sign(&draft.to_toml(), &all).unwrap();
-    let folder = |one: &Identity| {
-        let path = root.join(one.name());
-        let folder = StateFolder::open(&path).unwrap();
-        folder.write_identity(one.key_pem().unwrap().expose(), &one.certificate_pem()).unwrap();
-        folder.write_charter(charter.der()).unwrap();
-        path
-    };
-    people.iter().map(folder).collect()
-}
-
-async fn open(folder: PathBuf, seeds: &[Locator]) -> Folkmoot {
-    let mut options = Options::new(folder).listen(([127, 0, 0, 1], 0));
-    options.seeds = seeds.to_vec();
-    let moot = Folkmoot::open_with(options).await.unwrap();
-    moot.join().await.unwrap();
-    moot
-}
-
-/// Lets all go on until this is so at one of them.
-async fn until(
-    all: &mut [Folkmoot],
-    at: usize,
-    subject: Digest,
-    is: impl Fn(Option<&Outcome>) -> bool,
-) -> Option<Outcome> {
-    let begun = Instant::now();
-    loop {
-        let told = all[at].outcome(subject).await.unwrap();
-        if is(told.as_ref()) {
-            return told;
-        }
-        assert!(begun.elapsed() < LIMIT, "{}: {told:?}", NAMES[at]);
-        for one in all.iter_mut() {
-            while let Ok(event) = tokio::time::timeout(Duration::from_millis(5), one.next()).await {
-                assert!(event.unwrap().is_some());
-            }
-        }
-    }
-}
-
-/// Waits until all share a view: before that, nobody hears what the others propose.
-async fn all_in_one_view(all: &mut [Folkmoot]) {
-    let begun = Instant::now();
-    let mut seen = [0; NAMES.len()];
-    while seen.iter().any(|members| *members < NAMES.len()) {
-        assert!(begun.elapsed() < LIMIT, "{seen:?}");
-        for (at, one) in all.iter_mut().enumerate() {
-            while let Ok(event) = tokio::time::timeout(Duration::from_millis(5), one.next()).await {
-                if let Some(Event::View { members, .. }) = event.unwrap() {
-                    seen[at] = members.len();
-                }
-            }
-        }
-    }
-}
-
-/// The one proposal that is open, once it is.
-async fn proposed(all: &mut [Folkmoot], at: usize, words: &str) -> Digest {
-    let begun = Instant::now();
-    loop {
-        let open = all[at].proposals().await.unwrap();
-        if let Some(one) = open.iter().find(|one| one.text == words) {
-            return one.subject;
-        }
-        assert!(begun.elapsed() < LIMIT, "{words}: {open:?}");
-        for one in all.iter_mut() {
-            while let Ok(event) = tokio::time::timeout(Duration::from_millis(5), one.next()).await {
-                println!("{event:?}");
-            }
-        }
-    }
-}
+use crate::founders::{all_in_one_view, folders, open, proposed, until};
+use folkmoot::{Awaits, Closed, Counting, Folkmoot, Outcome, Stands};
 
 fn over(told: Option<&Outcome>, why: Closed) -> bool {
     told.is_some_and(|told| told.stands == Stands::Over(why))
@@ -104,7 +10,7 @@ fn over(told: Option<&Outcome>, why: Closed) -> bool {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_outcome_says_what_became_of_a_vote_and_of_what_it_was_on() {
-    let folders = folders();
+    let folders = folders("outcome", 3);
     let mut all = vec![open(folders[0].clone(), &[]).await];
     let seed = [all[0].locator()];
     for folder in &folders[1..] {
@@ -115,8 +21,11 @@ async fn an_outcome_says_what_became_of_a_vote_and_of_what_it_was_on() {
     assert_eq!(all[0].outcome([7; 32]).await.unwrap(), None, "nobody has heard of it");
 
     // Counted: 1 of 2, by whom.
-    all[0].change_charter("request_hours", "24").await.unwrap();
+    let accepted = all[0].change_charter("request_hours", "24").await.unwrap();
     let hours = proposed(&mut all, 1, "set request_hours = 24 in the charter").await;
+    assert_eq!(accepted.ticket, Some(hours));
+    let again = all[0].change_charter("request_hours", "24").await.unwrap();
+    assert_eq!(again.ticket, Some(hours), "the same order is the same proposal");
     let counted = |told: Option<&Outcome>| told.is_some_and(|told| told.approved.len() == 1);
     let told = until(&mut all, 0, hours, counted).await.unwrap();
     assert_eq!((told.stands, told.need), (Stands::Open(Awaits::Votes), Some(2)));
