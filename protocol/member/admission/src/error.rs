@@ -145,8 +145,8 @@ pub enum AdmissionError {
     #[error("{0} is not a member")]
     LocalNotMember(MemberId),
     /// What we proposed or asked for would not stand.
-    #[error("it would be refused")]
-    LocalDecision(#[source] Unfit),
+    #[error(transparent)]
+    LocalDecision(Unfit),
     /// Our request or certificate cannot be made.
     #[error("this member's request cannot be made")]
     LocalRequest(#[source] RequestError),
