@@ -136,8 +136,7 @@ pub(crate) async fn renew(folder: &Path, json: bool) -> Result<(), Failure> {
 
 /// `folkmoot expel`
 pub(crate) async fn expel(folder: &Path, member: String, force: bool, json: bool) -> Result<(), Failure> {
-    let request = |weigh| Request::Expel { member: member.clone(), force, weigh };
-    let answer = propose(folder, request, force).await?;
+    let answer = propose(folder, Request::Expel { member, force }).await?;
     let (name, id) = (harmless(text(&answer, "name")), short(text(&answer, "member")));
     let warning = all_needed(&answer);
     data(json, &answer, || proposed(&format!("expel {name} ({id})")) + &warning);
@@ -151,8 +150,7 @@ pub(crate) async fn voters(
     force: bool,
     json: bool,
 ) -> Result<(), Failure> {
-    let request = |weigh| Request::Voters { members: members.clone(), force, weigh };
-    let answer = propose(folder, request, force).await?;
+    let answer = propose(folder, Request::Voters { members, force }).await?;
     let names = answer.get("names").and_then(Value::as_array).into_iter().flatten();
     let names: Vec<String> = names.filter_map(Value::as_str).map(harmless).collect();
     let warning = all_needed(&answer);
@@ -168,8 +166,8 @@ pub(crate) async fn change(
     force: bool,
     json: bool,
 ) -> Result<(), Failure> {
-    let request = |weigh| Request::Change { field: field.clone(), value: value.clone(), force, weigh };
-    let answer = propose(folder, request, force).await?;
+    let request = Request::Change { field: field.clone(), value, force };
+    let answer = propose(folder, request).await?;
     let value = harmless(text(&answer, "value"));
     let warning = all_needed(&answer);
     data(json, &answer, || proposed(&format!("set {field} = {value} in the charter")) + &warning);
@@ -184,19 +182,12 @@ pub(crate) fn all_needed(answer: &Value) -> String {
     })
 }
 
-/// Says what speaks against it before it is forced.
-pub(crate) async fn propose(
-    folder: &Path,
-    request: impl Fn(bool) -> Request,
-    force: bool,
-) -> Result<Value, Failure> {
-    if force {
-        let weighed = ask(folder, request(true)).await?;
-        if let Some(warning) = weighed.get("warning").and_then(Value::as_str) {
-            eprintln!("{}", paint(Paint::Red, &format!("warning: {}", harmless(warning))));
-        }
+/// Proposes it, and says what speaks against it if it was forced.
+pub(crate) async fn propose(folder: &Path, request: Request) -> Result<Value, Failure> {
+    let answer = ask(folder, request).await?;
+    if let Some(warning) = answer.get("warning").and_then(Value::as_str) {
+        eprintln!("{}", paint(Paint::Red, &format!("warning: {}", harmless(warning))));
     }
-    let answer = ask(folder, request(false)).await?;
     crate::times::warn_of_date(folder).await;
     Ok(answer)
 }

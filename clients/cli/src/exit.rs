@@ -1,36 +1,11 @@
 //! How a command ends: exit codes that scripts can rely on, and texts that say what to do next.
 
-use crate::control::Answer;
 use crate::show::harmless;
 use folkmoot::{Error, Refused, StateError, StoreError};
 use folkmoot_authority::AuthorityError;
-use serde::{Deserialize, Serialize};
+use folkmoot_control::No;
+pub use folkmoot_control::{By, Exit};
 use std::process::ExitCode;
-
-/// The published exit codes (docs/cli.md). 0 is done, or yes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Exit {
-    /// The answer is no, or a check failed.
-    No = 1,
-    /// The command line is wrong.
-    Usage = 2,
-    /// Something in the state folder, a file or a setting is wrong.
-    Configuration = 3,
-    /// Nobody answers there: no member runs on the folder, or no contact at the locator.
-    Unreachable = 4,
-    /// The charter or the voters say no.
-    Refused = 5,
-    /// It took too long.
-    TimedOut = 6,
-    /// The member is not in the group.
-    NotInGroup = 7,
-    /// A bug of ours.
-    Bug = 70,
-    /// Something that time may mend, and nobody need decide: a full disk, an address that is not
-    /// there yet, too many open files. `EX_TEMPFAIL` of sysexits.
-    Temporary = 75,
-}
 
 /// Why a command did not do what was asked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -44,29 +19,11 @@ pub struct Failure {
     pub by: Option<Box<By>>,
 }
 
-/// What refuses an order, for programs ([`folkmoot::RefusedBy`]).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct By {
-    /// A name that stays the same.
-    pub code: String,
-    /// The rule of docs/protocol, if one refuses it.
-    pub rule: Option<String>,
-    /// With whom it lies: `order`, `member` or `group`.
-    pub fault: String,
-    /// Whether the order would be accepted with force.
-    pub forcible: bool,
-}
-
 impl From<Refused> for Failure {
     fn from(refused: Refused) -> Self {
         let hint = if refused.forcible { ". To propose it anyway, add --force" } else { "" };
-        let by = By {
-            code: refused.by.code.into(),
-            rule: refused.by.rule.map(Into::into),
-            fault: refused.by.fault.name().into(),
-            forcible: refused.forcible,
-        };
-        Self { by: Some(Box::new(by)), ..Self::new(Exit::Refused, format!("{refused}{hint}")) }
+        let by = Some(Box::new(By::from(&refused)));
+        Self { by, ..Self::new(Exit::Refused, format!("{refused}{hint}")) }
     }
 }
 
@@ -100,7 +57,7 @@ impl Failure {
     pub(crate) fn report(&self, json: bool) -> ExitCode {
         match (self.text.as_str(), json) {
             ("", _) => {}
-            (_, true) => eprintln!("{}", serde_json::json!(Answer::from(Err(self.clone())))),
+            (_, true) => eprintln!("{}", serde_json::json!(No::from(self.clone()))),
             // It may tell what others have said.
             (text, false) => {
                 let lines: Vec<String> = text.split('\n').map(harmless).collect();
@@ -108,6 +65,18 @@ impl Failure {
             }
         }
         ExitCode::from(self.exit as u8)
+    }
+}
+
+impl From<Failure> for No {
+    fn from(Failure { exit, text, by }: Failure) -> Self {
+        Self { error: text, exit, by }
+    }
+}
+
+impl From<No> for Failure {
+    fn from(No { error, exit, by }: No) -> Self {
+        Self { exit, text: error, by }
     }
 }
 

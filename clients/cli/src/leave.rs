@@ -37,8 +37,7 @@ fn own_state(status: &Value) -> String {
 /// Nobody can be struck from the roster by one word: the others decide it, as any removal. The
 /// member's signature tells it from one.
 async fn give_up(folder: &Path, force: bool, json: bool) -> Result<(), Failure> {
-    let request = |weigh| Request::LeaveForGood { force, weigh };
-    let answer = propose(folder, request, force).await?;
+    let answer = propose(folder, Request::LeaveForGood { force }).await?;
     let name = harmless(text(&answer, "name"));
     data(json, &answer, || {
         format!(

@@ -3,42 +3,12 @@
 use crate::words;
 use clap::ValueEnum;
 use folkmoot::tools::{addresses, is_own};
-use folkmoot::{HostName, Locator, Service};
+use folkmoot::{HostName, Locator};
 use folkmoot_base::{Cipher, Keying, LocatorError};
+pub use folkmoot_control::Ordering;
 use folkmoot_identity::{Contact, Dealer, KeyAlgorithm, Minority, Mode, Scheme};
 use folkmoot_transcript::{KnownHead, NoHead};
 use std::net::SocketAddr;
-
-/// The ordering ladder.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Ordering {
-    /// As it comes, or not at all.
-    Unreliable,
-    /// As it comes.
-    Reliable,
-    /// In the order of its sender.
-    Fifo,
-    /// After everything its sender had heard.
-    Causal,
-    /// In one order for all.
-    Agreed,
-    /// In one order, and only when all are known to hold it.
-    Safe,
-}
-
-impl From<Ordering> for Service {
-    fn from(ordering: Ordering) -> Self {
-        match ordering {
-            Ordering::Unreliable => Self::Unreliable,
-            Ordering::Reliable => Self::Reliable,
-            Ordering::Fifo => Self::Fifo,
-            Ordering::Causal => Self::Causal,
-            Ordering::Agreed => Self::Agreed,
-            Ordering::Safe => Self::Safe,
-        }
-    }
-}
 
 /// How packets go to all other members.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum, serde::Serialize, serde::Deserialize)]

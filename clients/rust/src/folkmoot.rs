@@ -121,8 +121,8 @@ impl Folkmoot {
         self.command(Command::Apply).await
     }
 
-    /// Votes on an open request or proposal. The vote is on disk when this returns; that it counts is
-    /// [`Self::outcome`]'s to say, a little later.
+    /// Votes on an open request or proposal. The vote is on disk when this returns;
+    /// [`Self::outcome`] says a little later that it counts.
     ///
     /// # Errors
     /// [`Error::Refused`], and nothing has changed; [`Error::Stopped`].

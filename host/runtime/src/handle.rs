@@ -127,9 +127,9 @@ impl<G: Ground, U: UpperStack> Running<G, U> {
 }
 
 impl<G: Ground, U: UpperStack> Handle<G, U> {
-    /// Hands the member a command, and brings back its answer when all that it brought about at once
-    /// is on disk: a vote whose command has returned is not lost by a crash (DECISIONS O4). Waits
-    /// while [`ORDERS_WAITING_MAX`] are waiting.
+    /// Hands the member a command, and brings back its answer when all that it brought about at
+    /// once is on disk: a vote whose command has returned is not lost by a crash (DECISIONS O4).
+    /// Waits while [`ORDERS_WAITING_MAX`] are waiting.
     ///
     /// # Errors
     /// [`RuntimeError::Stopped`]; then it may or may not have been obeyed.

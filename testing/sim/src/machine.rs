@@ -221,8 +221,8 @@ pub struct Picture {
     /// Control steps that it holds, by name: what it acknowledged must be among them after a
     /// restart.
     pub holds: BTreeSet<String>,
-    /// Votes that it could give, but has not given as far as it knows, and ends of the admissions by
-    /// which its members are in, by name: none that it acknowledged may be among them.
+    /// Votes that it could give, but has not given as far as it knows, and ends of the admissions
+    /// by which its members are in, by name: none that it acknowledged may be among them.
     pub lacks: BTreeSet<String>,
     /// Players whose nodes are on its node's ring.
     pub ring: BTreeSet<Player>,

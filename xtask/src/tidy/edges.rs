@@ -50,6 +50,7 @@ const MAY: &[(&str, &[&str])] = &[
         ],
     ),
     ("folkmoot-system", &["folkmoot-base"]),
+    ("folkmoot-control", &["folkmoot-base"]),
     ("folkmoot-transport", &["folkmoot-base"]),
     (
         "folkmoot-runtime",
@@ -96,6 +97,7 @@ const MAY: &[(&str, &[&str])] = &[
             "folkmoot",
             "folkmoot-base",
             "folkmoot-authority",
+            "folkmoot-control",
             "folkmoot-identity",
             "folkmoot-lcm",
             "folkmoot-lcm-gen",

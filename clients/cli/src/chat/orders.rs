@@ -113,7 +113,7 @@ async fn decide(orders: &mut Control, screen: &Screen, word: &str, subject: Stri
             screen.say(&withdrawn(&orders.ask(&Request::Withdraw { subject }).await?));
         }
         ("/expel", _) if !subject.is_empty() => {
-            let request = Request::Expel { member: subject, force: false, weigh: false };
+            let request = Request::Expel { member: subject, force: false };
             let told = orders.ask(&request).await?;
             let who = format!("{} ({})", harmless(text(&told, "name")), short(text(&told, "member")));
             screen.say(&(proposed(&format!("expel {who}")) + &all_needed(&told)));
@@ -121,7 +121,7 @@ async fn decide(orders: &mut Control, screen: &Screen, word: &str, subject: Stri
         ("/expel", _) => return Err(asks("Whom do you want to expel? Type /expel NAME.")),
         (_, Some((field, value))) => {
             let (field, value) = (field.to_owned(), value.trim().to_owned());
-            let request = Request::Change { field: field.clone(), value, force: false, weigh: false };
+            let request = Request::Change { field: field.clone(), value, force: false };
             let told = orders.ask(&request).await?;
             let value = harmless(text(&told, "value"));
             screen.say(&proposed(&format!("set {} = {value} in the charter", harmless(&field))));

@@ -5,9 +5,8 @@ use super::journal::{Journal, timed};
 use super::names::{Names, stranger};
 use super::part::{Departure, departure, say_for_good};
 use super::process::{Process, Tally};
-use super::propose::How;
 use super::{carried, former, names, reached, render, times, trouble};
-use crate::control::{Answer, Faulty, Line, PossibleView, Request, Sealed};
+use crate::control::{Answer, Faulty, Line, PossibleView, Request, Sealed, answer};
 use crate::exit::{Exit, Failure};
 use crate::shares;
 use crate::values::{self, Ordering};
@@ -35,11 +34,11 @@ impl Process {
             Request::Send { payload, service, sign } => {
                 let say = self.say();
                 let line = Line { payload, sign };
-                tokio::spawn(async move { drop(done.send(say.one(line, service).await.into())) });
+                tokio::spawn(async move { drop(done.send(answer(say.one(line, service).await))) });
             }
             Request::Lines { lines, service } => {
                 let say = self.say();
-                tokio::spawn(async move { drop(done.send(say.all(lines, service).await.into())) });
+                tokio::spawn(async move { drop(done.send(answer(say.all(lines, service).await))) });
             }
             Request::Burst { count, bytes, service, seconds, window } => {
                 let room = Arc::new(Semaphore::new(usize::try_from(window).unwrap_or(0)));
@@ -49,9 +48,9 @@ impl Process {
                 let room = self.window.clone();
                 let (session, tally) = (self.session.clone(), self.tally.clone());
                 let burst = Burst { session, tally, count, bytes, service, seconds, room };
-                tokio::spawn(async move { drop(done.send(burst.run().await.into())) });
+                tokio::spawn(async move { drop(done.send(answer(burst.run().await))) });
             }
-            request => drop(done.send(self.decide(request).await.into())),
+            request => drop(done.send(answer(self.decide(request).await))),
         }
     }
 
@@ -68,12 +67,10 @@ impl Process {
             Request::Rules => self.rules_now().await,
             Request::Csr { csr } => self.submit(&csr).await,
             Request::Certificate { member, serial } => self.certificate(&member, &serial).await,
-            Request::Expel { member, force, weigh } => self.expel(&member, How { force, weigh }).await,
-            Request::LeaveForGood { force, weigh } => self.leave_for_good(How { force, weigh }).await,
-            Request::Voters { members, force, weigh } => self.voters(&members, How { force, weigh }).await,
-            Request::Change { field, value, force, weigh } => {
-                self.change(&field, &value, How { force, weigh }).await
-            }
+            Request::Expel { member, force } => self.expel(&member, force).await,
+            Request::LeaveForGood { force } => self.leave_for_good(force).await,
+            Request::Voters { members, force } => self.voters(&members, force).await,
+            Request::Change { field, value, force } => self.change(&field, &value, force).await,
             Request::Retime { weigh } => self.retime(weigh).await,
             Request::Resolve { head, everybody, wait } => self.resolve(&head, everybody, wait).await,
             Request::Apply => Ok(self.moot.apply().await.map(subject)?),
@@ -434,7 +431,7 @@ fn null(result: Result<(), folkmoot::Error>) -> Result<Value, Failure> {
 
 /// What was accepted, by the digest under which its outcome is asked for.
 pub(super) fn subject(accepted: Accepted) -> Value {
-    json!({ "subject": accepted.ticket.map(|ticket| hex(&ticket)) })
+    json!({ "subject": accepted.subject.map(|subject| hex(&subject)) })
 }
 
 /// What was lost for want of room, since the start.

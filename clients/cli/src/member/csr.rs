@@ -33,7 +33,7 @@ impl Process {
     }
 
     async fn asked_for(&self, accepted: &Accepted) -> Result<Value, Failure> {
-        let asked = |one: &Petition| Some(one.subject) == accepted.ticket;
+        let asked = |one: &Petition| Some(one.subject) == accepted.subject;
         let open = self.moot.petitions().await?.into_iter().find(asked);
         let open = open.ok_or_else(|| Failure::bug("the request was accepted, but no request is open"))?;
         Ok(json!({

@@ -276,7 +276,7 @@ impl Process {
                 Turn::Office => self.look_at_office().await?,
                 Turn::Request((crate::control::Request::Stop, done)) => {
                     let parted = self.part().await;
-                    let _ = done.send(Ok(Value::Null).into());
+                    let _ = done.send(crate::control::Answer::Ok { ok: Value::Null });
                     return parted;
                 }
                 Turn::Request((request, done)) => self.answer(request, done).await,

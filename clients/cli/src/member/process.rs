@@ -258,7 +258,7 @@ impl Process {
 
     pub(super) fn show(&self, event: &Value) {
         match self.printing {
-            Printing::Json => self.printer.say(event.to_string()),
+            Printing::Json => self.printer.say(folkmoot_control::line(event).unwrap_or_default()),
             Printing::People => {
                 if let Some(text) = render::event_text(event) {
                     self.printer.say(text);
@@ -267,7 +267,7 @@ impl Process {
             Printing::Nothing => {}
         }
         if self.events.any() {
-            self.events.send(&event.to_string());
+            self.events.send(&folkmoot_control::line(event).unwrap_or_default());
         }
     }
 }

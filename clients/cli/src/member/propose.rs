@@ -17,30 +17,23 @@ use serde_json::{Value, json};
 /// Takes a field's value back.
 const NONE: &str = "none";
 
-/// With force, or only to be weighed.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct How {
-    pub(super) force: bool,
-    pub(super) weigh: bool,
-}
-
 impl Process {
-    pub(super) async fn expel(&mut self, text: &str, how: How) -> Result<Value, Failure> {
+    pub(super) async fn expel(&mut self, text: &str, force: bool) -> Result<Value, Failure> {
         let found = find(text, self.members().await?, "no member is called")?;
         let member = found.value;
         let answer = json!({ "member": found.id, "name": found.name });
-        self.propose(Command::Expel { member }, how, answer).await
+        self.propose(Command::Expel { member }, force, answer).await
     }
 
     /// The member itself wants to go. Whatever speaks against its removal speaks against that.
-    pub(super) async fn leave_for_good(&mut self, how: How) -> Result<Value, Failure> {
+    pub(super) async fn leave_for_good(&mut self, force: bool) -> Result<Value, Failure> {
         self.learn_names().await?;
         let me = self.moot.me();
         let answer = json!({ "member": me.hex(), "name": super::names::name(&self.names, &me) });
-        self.propose(Command::LeaveForGood, how, answer).await
+        self.propose(Command::LeaveForGood, force, answer).await
     }
 
-    pub(super) async fn voters(&mut self, names: &[String], how: How) -> Result<Value, Failure> {
+    pub(super) async fn voters(&mut self, names: &[String], force: bool) -> Result<Value, Failure> {
         let members = self.members().await?;
         let find = |name: &String| find(name, members.clone(), "no member is called");
         let found = names.iter().map(find).collect::<Result<Vec<_>, _>>()?;
@@ -48,32 +41,31 @@ impl Process {
         let names: Vec<&str> = found.iter().map(|one| one.name.as_str()).collect();
         let ids: Vec<String> = voters.iter().map(MemberId::hex).collect();
         let answer = json!({ "voters": ids, "names": names });
-        self.propose(Command::Electorate { voters }, how, answer).await
+        self.propose(Command::Electorate { voters }, force, answer).await
     }
 
-    pub(super) async fn change(&mut self, field: &str, value: &str, how: How) -> Result<Value, Failure> {
+    pub(super) async fn change(&mut self, field: &str, value: &str, force: bool) -> Result<Value, Failure> {
         let value = self.spelled(field, value).await?;
         let answer = json!({ "field": field, "value": value });
-        self.propose(Command::ChangeCharter { field: field.to_owned(), value }, how, answer).await
+        self.propose(Command::ChangeCharter { field: field.to_owned(), value }, force, answer).await
     }
 
     pub(super) async fn propose(
         &mut self,
         command: Command,
-        how: How,
+        force: bool,
         mut answer: Value,
     ) -> Result<Value, Failure> {
-        if how.weigh {
-            let against = self.against(&command).await?;
-            return Ok(json!({ "warning": against.map(|error| whole(&error)) }));
-        }
         let needed = self.needed_after(&command).await?;
-        let accepted = match how.force {
+        // As it is before: what one voter alone decides is done at once.
+        let against = if force { self.against(&command).await? } else { None };
+        let accepted = match force {
             true => self.moot.force(command).await?,
             false => self.moot.order(command).await?,
         };
         if let Some(fields) = answer.as_object_mut() {
-            fields.extend(accepted.ticket.map(|ticket| ("subject".into(), hex(&ticket).into())));
+            fields.extend(against.map(|error| ("warning".into(), whole(&error).into())));
+            fields.extend(accepted.subject.map(|subject| ("subject".into(), hex(&subject).into())));
             fields.extend(Some(("all_needed".into(), needed)).filter(|(_, needed)| !needed.is_null()));
         }
         Ok(answer)

@@ -2,7 +2,6 @@
 //! skipping those between, because the person says so.
 
 use super::process::Process;
-use super::propose::How;
 use crate::exit::{Exit, Failure};
 use crate::words::of_head;
 use folkmoot::tools::Command;
@@ -31,9 +30,7 @@ impl Process {
         let theirs = self.other_line(&named).await?;
         if everybody {
             let answer = json!({ "theirs": theirs.whole(), "theirs_words": of_head(&theirs) });
-            return self
-                .propose(Command::Rejoin { head: theirs }, How { force: false, weigh: false }, answer)
-                .await;
+            return self.propose(Command::Rejoin { head: theirs }, false, answer).await;
         }
         self.go_to(theirs, wait).await
     }

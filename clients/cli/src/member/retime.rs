@@ -2,7 +2,6 @@
 
 use super::names::name;
 use super::process::Process;
-use super::propose::How;
 use crate::exit::{Exit, Failure};
 use folkmoot::tools::Command;
 use folkmoot::{Times, UnixTime};
@@ -22,7 +21,7 @@ impl Process {
         if weigh {
             return Ok(answer);
         }
-        self.propose(Command::Retime, How { force: false, weigh: false }, answer).await
+        self.propose(Command::Retime, false, answer).await
     }
 }
 

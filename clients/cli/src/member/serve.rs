@@ -3,15 +3,24 @@
 use super::subscribers::{Heard, Subscriber, Subscribers};
 use crate::control::{Answer, CLIENTS_MAX, LINE_BYTES_MAX, Request, read_line, write_line};
 use crate::exit::{Exit, Failure};
+use folkmoot_control::{Ask, Hello, Id, Reply};
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
-use tokio::io::{AsyncReadExt as _, BufReader};
-use tokio::net::unix::OwnedWriteHalf;
+use tokio::io::{AsyncWriteExt as _, BufReader};
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::task::JoinHandle;
+
+/// Requests of one connection that are being answered; the next one waits.
+const REQUESTS_MAX: usize = 64;
+/// Subscriptions of one connection.
+const SUBSCRIPTIONS_MAX: usize = 8;
+/// Lines that wait for the reader of one connection. What more there is waits where it comes from.
+const LINES_WAITING_MAX: usize = 4;
 
 /// Where requests go, with the place for the answer.
 pub(crate) type Requests = mpsc::Sender<(Request, oneshot::Sender<Answer>)>;
@@ -58,57 +67,99 @@ async fn accept(listener: UnixListener, requests: Requests, events: Subscribers)
     }
 }
 
+/// Takes requests until the client closes its side; what was asked by then is answered still, and
+/// events come until it closes the other.
 async fn converse(stream: UnixStream, requests: Requests, events: Subscribers) -> std::io::Result<()> {
-    let (reader, mut writer) = stream.into_split();
-    let mut reader = BufReader::new(reader);
-    while let Some(line) = read_line(&mut reader, LINE_BYTES_MAX).await? {
-        match serde_json::from_str(&line) {
-            Ok(Request::Subscribe) => {
-                let heard = events.subscribe();
-                write_line(&mut writer, &Answer::Ok { ok: Value::Null }).await?;
-                let closes = async {
-                    let mut byte = [0_u8; 64];
-                    while reader.read(&mut byte).await.is_ok_and(|count| count > 0) {}
-                    heard.leaves();
-                    std::future::pending().await
-                };
-                return tokio::select! {
-                    streamed = stream_events(&heard, &mut writer) => streamed,
-                    closed = closes => closed,
-                };
-            }
-            Ok(request) => write_line(&mut writer, &ask(&requests, request).await).await?,
-            Err(_) => {
-                let error =
-                    "not a request of this release. The program folkmoot asks in its own form: use that";
-                let answer = Answer::from(Err(Failure::new(Exit::Usage, error)));
-                write_line(&mut writer, &answer).await?;
-            }
-        }
+    let (reader, writer) = stream.into_split();
+    let (said, lines) = mpsc::channel(LINES_WAITING_MAX);
+    let writes = tokio::spawn(write_all(writer, lines));
+    let heard = hear(reader, requests, events, said).await;
+    let written = writes.await.map_err(std::io::Error::other)?;
+    heard.and(written)
+}
+
+async fn write_all(mut writer: OwnedWriteHalf, mut lines: mpsc::Receiver<Arc<str>>) -> std::io::Result<()> {
+    write_line(&mut writer, &Hello::ours()).await?;
+    while let Some(line) = lines.recv().await {
+        writer.write_all(line.as_bytes()).await?;
+        writer.write_all(b"\n").await?;
     }
     Ok(())
 }
 
+async fn hear(
+    reader: OwnedReadHalf,
+    requests: Requests,
+    events: Subscribers,
+    said: mpsc::Sender<Arc<str>>,
+) -> std::io::Result<()> {
+    let mut reader = BufReader::new(reader);
+    let room = Arc::new(Semaphore::new(REQUESTS_MAX));
+    let mut subscribed: Vec<Arc<Subscriber>> = Vec::new();
+    while let Some(line) = read_line(&mut reader, LINE_BYTES_MAX).await? {
+        let Ask { id, request } = match Ask::read(&line) {
+            Ok(ask) => ask,
+            Err(reply) => {
+                if !tell(&said, &reply).await {
+                    break;
+                }
+                continue;
+            }
+        };
+        if request == Request::Subscribe {
+            let answer = if subscribed.len() < SUBSCRIPTIONS_MAX {
+                let heard = events.subscribe();
+                subscribed.push(Arc::clone(&heard));
+                tokio::spawn(stream_events(heard, id.clone(), said.clone()));
+                Ok(Value::Null)
+            } else {
+                let why = format!("a connection has at most {SUBSCRIPTIONS_MAX} subscriptions");
+                Err(Failure::new(Exit::Usage, why))
+            };
+            tell(&said, &Reply { id, answer: crate::control::answer(answer) }).await;
+            continue;
+        }
+        // Whoever asks too much at once waits with the next line.
+        let Ok(permit) = Arc::clone(&room).acquire_owned().await else { break };
+        let (requests, said) = (requests.clone(), said.clone());
+        tokio::spawn(async move {
+            tell(&said, &Reply { id, answer: ask(&requests, request).await }).await;
+            drop(permit);
+        });
+    }
+    subscribed.iter().for_each(|one| one.leaves());
+    Ok(())
+}
+
+/// Whether anybody is there to hear it.
+async fn tell(said: &mpsc::Sender<Arc<str>>, value: &impl Serialize) -> bool {
+    let line = folkmoot_control::line(value).unwrap_or_default();
+    said.send(line.into()).await.is_ok()
+}
+
 async fn ask(requests: &Requests, request: Request) -> Answer {
     let (done, answer) = oneshot::channel();
-    let gone = || Err(Failure::from(folkmoot::Error::Stopped)).into();
+    let gone = || crate::control::answer(Err(folkmoot::Error::Stopped.into()));
     if requests.send((request, done)).await.is_err() {
         return gone();
     }
     answer.await.unwrap_or_else(|_| gone())
 }
 
-async fn stream_events(events: &Subscriber, writer: &mut OwnedWriteHalf) -> std::io::Result<()> {
-    use tokio::io::AsyncWriteExt as _;
+async fn stream_events(events: Arc<Subscriber>, id: Option<Id>, said: mpsc::Sender<Arc<str>>) {
+    // Messages have an id of their own.
+    let id = id.and_then(|id| folkmoot_control::line(&id).ok());
     loop {
-        match events.next().await {
-            Heard::Line(line) => {
-                writer.write_all(line.as_bytes()).await?;
-                writer.write_all(b"\n").await?;
-            }
-            Heard::Missed(count) => {
-                write_line(writer, &json!({ "event": "missed", "count": count })).await?;
-            }
+        let line = match events.next().await {
+            Heard::Line(line) => line,
+            Heard::Missed(count) => json!({ "event": "missed", "count": count }).to_string().into(),
+        };
+        let named = match (&id, line.strip_prefix('{')) {
+            (Some(id), Some(rest)) => format!("{{\"subscription\":{id},{rest}").into(),
+            _ => line,
+        };
+        if said.send(named).await.is_err() {
+            return;
         }
     }
 }

@@ -16,6 +16,7 @@ mod carriers;
 mod chat;
 mod common;
 mod contacts;
+mod control;
 mod crash;
 mod csr;
 mod edges;

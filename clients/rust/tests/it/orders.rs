@@ -70,14 +70,14 @@ async fn each_refusal_is_the_answer_to_its_own_order() {
     all_in_one_view(&mut all).await;
     let (anna, ben, cleo) = (all[0].me(), all[1].me(), all[2].me());
     // From now on cleo is a member without a vote.
-    let voters = all[0].electorate(vec![anna, ben]).await.unwrap().ticket.unwrap();
+    let voters = all[0].electorate(vec![anna, ben]).await.unwrap().subject.unwrap();
     until(&mut all, 1, voters, |told| told.is_some()).await;
     all[1].vote(voters, true).await.unwrap();
     for at in 0..3 {
         let over = Stands::Over(Closed::Granted);
         until(&mut all, at, voters, |told| told.is_some_and(|told| told.stands == over)).await;
     }
-    let hours = all[1].change_charter("request_hours", "24").await.unwrap().ticket.unwrap();
+    let hours = all[1].change_charter("request_hours", "24").await.unwrap().subject.unwrap();
     proposed(&mut all, 0, "set request_hours = 24 in the charter").await;
     proposed(&mut all, 2, "set request_hours = 24 in the charter").await;
     let dora = open(folders[3].clone(), &[]).await;

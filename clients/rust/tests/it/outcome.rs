@@ -23,9 +23,9 @@ async fn an_outcome_says_what_became_of_a_vote_and_of_what_it_was_on() {
     // Counted: 1 of 2, by whom.
     let accepted = all[0].change_charter("request_hours", "24").await.unwrap();
     let hours = proposed(&mut all, 1, "set request_hours = 24 in the charter").await;
-    assert_eq!(accepted.ticket, Some(hours));
+    assert_eq!(accepted.subject, Some(hours));
     let again = all[0].change_charter("request_hours", "24").await.unwrap();
-    assert_eq!(again.ticket, Some(hours), "the same order is the same proposal");
+    assert_eq!(again.subject, Some(hours), "the same order is the same proposal");
     let counted = |told: Option<&Outcome>| told.is_some_and(|told| told.approved.len() == 1);
     let told = until(&mut all, 0, hours, counted).await.unwrap();
     assert_eq!((told.stands, told.need), (Stands::Open(Awaits::Votes), Some(2)));

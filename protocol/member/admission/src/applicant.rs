@@ -131,24 +131,6 @@ impl Applicant {
         result.and(asked)
     }
 
-    /// A person asks no more. Said again, it is sent again. The digest is the request's; `None` if
-    /// nothing was asked.
-    pub fn withdraw(
-        &mut self,
-        now: Instant,
-        transcript: &Transcript,
-        identity: &Identity,
-        entropy: &mut dyn Entropy,
-    ) -> Option<Digest> {
-        if self.phase == Phase::Admitted {
-            return None;
-        }
-        let request = self.take_back(transcript, identity);
-        self.notice_admission(transcript, identity);
-        self.pause.arrange(now, false, entropy);
-        request
-    }
-
     /// Next output, until `None`.
     pub fn poll_output(&mut self) -> Option<Output> {
         self.out.pop_front()

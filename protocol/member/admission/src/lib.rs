@@ -138,8 +138,8 @@ pub enum Input {
     Logged(Bytes),
 }
 
-/// What a person may ask, of [`Admission::order`] or [`Authority::order`]. Each names its subject by
-/// a digest, by which everybody votes on it, and asks what became of it.
+/// What a person may ask, of [`Admission::order`] or [`Authority::order`]. Each has a subject,
+/// whose digest everybody votes by.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
     /// Vote on a request or proposal, by its name in [`Status`].

@@ -354,26 +354,24 @@ pub enum Event {
         /// Its name.
         name: String,
     },
-    /// The ring has not taken this member into a group. It asks again, as long as it wants to be in.
+    /// The ring has not taken this member into a group. It asks again.
     JoinRefused {
         /// Which group.
         group: GroupId,
         /// Why.
         refusal: JoinRefusal,
     },
-    /// While several made a signature or shares, a member sent a message that does not fit its own
-    /// share: it was proven to lie, and is not chosen again.
+    /// A member was proven to lie in a signing session, and is not chosen again.
     SignerLied {
         /// Who.
         member: MemberId,
     },
-    /// The contacts, or the authority, have not granted our request for admission so far.
+    /// Our request for admission is not granted so far.
     Refused {
         /// Why, in plain words.
         reason: String,
     },
-    /// The voters said no to our request for admission: so many that the others are too few. This
-    /// changes only if a voter changes its vote.
+    /// So many voters said no to our request that the others are too few. A voter may change that.
     Denied {
         /// Why, in plain words.
         reason: String,

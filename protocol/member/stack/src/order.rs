@@ -16,7 +16,7 @@ use folkmoot_transcript::{Change, Effect, Force};
 pub struct Accepted {
     /// What it is about, by the digest that votes on it name, or a letter's; the same order has the
     /// same. None for what has none, and for a request that is not made yet.
-    pub ticket: Option<Digest>,
+    pub subject: Option<Digest>,
     /// How that stands now, if anything is known of it here.
     pub stands: Option<Stands>,
 }
@@ -74,7 +74,7 @@ impl Member {
         if matches!(self.joining, Joining::Elsewhere) && !matches!(wish, Wish::Resolve(_)) {
             return Err(OrderError::Elsewhere.into());
         }
-        let ticket = match wish {
+        let subject = match wish {
             Wish::Ask => {
                 self.apply(now, entropy);
                 self.asks_by()
@@ -83,8 +83,8 @@ impl Member {
             Wish::Resolve(head) => return self.resolve(now, head, entropy),
             Wish::Of(command) => Some(self.at_door(now, command, entropy)?),
         };
-        let stands = ticket.and_then(|ticket| self.outcome(&ticket)).map(|outcome| outcome.stands);
-        Ok(Accepted { ticket, stands })
+        let stands = subject.and_then(|subject| self.outcome(&subject)).map(|outcome| outcome.stands);
+        Ok(Accepted { subject, stands })
     }
 
     fn wish(&self, command: Command) -> Result<Wish, OrderError> {
@@ -159,10 +159,10 @@ impl Member {
     fn ask_no_more(&mut self, now: Instant, entropy: &mut dyn Entropy) -> Result<Option<Digest>, OrderError> {
         let (transcript, identity) = (&self.transcript, &self.config.identity);
         let Joining::Outside(applicant) = &mut self.joining else { return Err(OrderError::AsksNothing) };
-        let ticket = applicant.withdraw(now, transcript, identity, entropy);
+        let subject = applicant.withdraw(now, transcript, identity, entropy);
         self.wants_in = false;
         self.drain_door();
-        Ok(ticket)
+        Ok(subject)
     }
 
     /// Our person goes over to another line. We go once a node that is on it shows it. Or it takes

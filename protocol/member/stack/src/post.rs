@@ -37,7 +37,7 @@ impl Member {
         }
         self.drain_writer();
         let letter = written.map_err(|error| SendError::Letter(error).refused())?;
-        Ok(Accepted { ticket: Some(letter), stands: None })
+        Ok(Accepted { subject: Some(letter), stands: None })
     }
 
     /// The application answers a letter to one of its groups.
@@ -52,7 +52,7 @@ impl Member {
         // The messages sent may have used the key up.
         self.settle_all(now, entropy);
         answered.map_err(|error| error.refused())?;
-        Ok(Accepted { ticket: Some(letter), stands: None })
+        Ok(Accepted { subject: Some(letter), stands: None })
     }
 
     /// A message over a guest's link, ours or another's.

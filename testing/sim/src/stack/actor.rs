@@ -1,5 +1,7 @@
 //! One life of one player: the embedded stacks, driven by the world's inputs.
 
+mod acknowledged;
+
 use super::clerk::Clerk;
 use super::company::Names;
 use super::liar::Liar;
@@ -256,35 +258,6 @@ impl Actor {
             }
             Event::Votes { subject, .. } => self.voted(subject),
             _ => {}
-        }
-    }
-
-    fn acknowledged(&mut self, what: &str, member: &folkmoot_base::MemberId) {
-        if let Some(player) = self.names.player(member) {
-            self.tell(Told::Acknowledged(format!("{what} player{player}")));
-        }
-    }
-
-    /// Somebody's admission is over. Who was admitted again in the same turn is told next.
-    fn expelled(&mut self, member: &folkmoot_base::MemberId) {
-        let former = self.transcript().roster().former(member).map(|former| former.held.request);
-        if let Some(request) = former {
-            self.acknowledged(&votes::expelled(&request), member);
-        }
-    }
-
-    /// Votes on a subject changed: ours is among them now, if we just gave it.
-    fn voted(&mut self, subject: Digest) {
-        if self.voting.is_none_or(|voting| voting != subject) {
-            return;
-        }
-        self.voting = None;
-        let of = |players: &BTreeMap<Player, Digest>| {
-            players.iter().find(|(_, known)| **known == subject).map(|(player, _)| *player)
-        };
-        if let Some(player) = of(&self.requests) {
-            let base = self.transcript().state().head().number;
-            self.tell(Told::Acknowledged(votes::name(subject, base, player)));
         }
     }
 

@@ -1,4 +1,5 @@
-//! Votes to admit, and admissions that are over, by name, as far as they are judged across a restart.
+//! Votes to admit, and admissions that are over, by name, as far as they are judged across a
+//! restart.
 
 use super::company::Names;
 use crate::record::Player;

@@ -5,6 +5,7 @@ pub(crate) mod actor;
 pub(crate) mod commands;
 pub(crate) mod draw;
 pub(crate) mod foreign;
+pub(crate) mod netcat;
 pub(crate) mod openssl;
 pub(crate) mod place;
 pub(crate) mod program;

@@ -92,8 +92,11 @@ pub(crate) fn ask(state: &Path, request: &Value) -> Result<Value, String> {
     let mut stream = UnixStream::connect(state.join("control.sock")).map_err(gone)?;
     stream.set_read_timeout(Some(ANSWER)).map_err(gone)?;
     stream.write_all(format!("{request}\n").as_bytes()).map_err(gone)?;
-    let mut line = String::new();
-    BufReader::new(stream).read_line(&mut line).map_err(gone)?;
+    let (mut line, mut lines) = (String::new(), BufReader::new(stream));
+    // The first line says who speaks.
+    lines.read_line(&mut line).map_err(gone)?;
+    line.clear();
+    lines.read_line(&mut line).map_err(gone)?;
     let answer: Value = serde_json::from_str(&line).map_err(|error| format!("{line:?}: {error}"))?;
     match answer.get("ok") {
         Some(ok) => Ok(ok.clone()),

@@ -9,7 +9,7 @@ use crate::common::foreign::found;
 use crate::common::place::{Place, Times};
 use crate::common::program::{call, code, complaint, good, program};
 use std::fs::OpenOptions;
-use std::io::{BufRead, BufReader, Write};
+use std::io::Write;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::process::{Output, Stdio};
@@ -199,8 +199,6 @@ fn a_member_that_cannot_answer_or_obey_is_told_of() {
     let listener = UnixListener::bind(&socket).unwrap();
     let odd = std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
-        let mut line = String::new();
-        BufReader::new(stream.try_clone().unwrap()).read_line(&mut line).unwrap();
         stream.write_all(b"{\"hello\":1}\n").unwrap();
     });
     says(&run(&["status"]), 4, &["is no member of this release"]);

@@ -8,13 +8,19 @@ use super::wording::{is_text, texts};
 
 const CLI: &str = "docs/cli.md";
 const PUBSUB: &str = "docs/pubsub.md";
+const CONTROL: &str = "docs/control.md";
 const README: &str = "README.md";
 /// Chapters that have a test elsewhere in this folder.
 const ELSEWHERE: [(&str, &str); 1] = [(README, "Five minutes")];
 
 fn scripts(page: &str) -> String {
-    let name = if page == CLI { "cli" } else { "pubsub" };
-    read(&format!("clients/cli/tests/it/readme/plays/{name}.txt"))
+    let file = |name: &str| read(&format!("clients/cli/tests/it/readme/plays/{name}.txt"));
+    match page {
+        CLI => file("cli"),
+        // Its group is the same.
+        CONTROL => file("control") + &file("cli"),
+        _ => file("pubsub"),
+    }
 }
 
 /// Plays the blocks of a chapter that are to be run.
@@ -79,6 +85,7 @@ chapters! {
     the_bridge: CLI "The bridge",
     five_minutes_of_publish_and_subscribe: PUBSUB "An LCM user's five minutes",
     permissions: PUBSUB "Permissions",
+    control_lines: CONTROL "Lines",
 }
 
 /// What is said of "Verify a transcript" when its page is changed so.
@@ -123,7 +130,7 @@ fn a_page_that_says_otherwise_is_noticed() {
 #[test]
 fn each_block_is_run_or_says_why_not() {
     let mut missing = Vec::new();
-    for page in [CLI, PUBSUB, README] {
+    for page in [CLI, CONTROL, PUBSUB, README] {
         for block in blocks(&read(page)) {
             let chapter = (page, block.chapter.as_str());
             let is_run = PLAYED.contains(&chapter) || ELSEWHERE.contains(&chapter);
@@ -140,7 +147,7 @@ fn each_block_is_run_or_says_why_not() {
 fn each_line_without_a_command_is_a_text() {
     let texts = texts(&read("clients/cli/tests/it/texts/texts.txt"));
     let mut missing = Vec::new();
-    for page in [CLI, PUBSUB, README] {
+    for page in [CLI, CONTROL, PUBSUB, README] {
         for block in blocks(&read(page)).iter().filter(|block| block.is_said() && block.excuse.is_none()) {
             let cues = script(&scripts(page), &block.chapter).cues;
             let is_run = cues.iter().any(|cue| cue.says.is_some() && block.lines[0].contains(&cue.at));

@@ -4,6 +4,7 @@ use super::blocks::{Block, Step};
 use super::matching::{Looseness, Names, matches};
 use super::script::{Cue, Script, script};
 use super::terminal::{LIMIT, PAUSE, Terminal};
+use crate::common::netcat;
 use crate::common::place::Place;
 use crate::common::spaces::Spaces;
 use crate::verify_transcript::kinds::{Whose, kinds};
@@ -268,7 +269,7 @@ impl Stage {
     fn shell(&self, line: &str, by: &[&str]) -> Command {
         let line = self.own.iter().fold(line.to_owned(), |line, (page, own)| line.replace(page, own));
         let program = Path::new(env!("CARGO_BIN_EXE_folkmoot")).parent().unwrap();
-        let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap_or_default());
+        let path = format!("{}:{}", program.display(), netcat::path());
         let enter = self.spaces.as_ref().map(|spaces| spaces.enter(&name_of(&line)));
         let mut shell = Command::new(by[0]);
         shell

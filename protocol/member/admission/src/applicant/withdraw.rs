@@ -1,10 +1,10 @@
 //! A stranger asks no more.
 
-use super::Applicant;
+use super::{Applicant, Phase};
 use crate::Output;
 use crate::message::{GuestMessage, Withdrawal};
 use bytes::Bytes;
-use folkmoot_base::{Digest, codec};
+use folkmoot_base::{Digest, Entropy, Instant, codec};
 use folkmoot_identity::{Identity, Request};
 use folkmoot_transcript::Transcript;
 
@@ -15,8 +15,26 @@ impl Applicant {
         self.request.as_ref().map(Request::digest).or_else(certified)
     }
 
+    /// A person asks no more. Said again, it is sent again. The digest is the request's; `None` if
+    /// nothing was asked.
+    pub fn withdraw(
+        &mut self,
+        now: Instant,
+        transcript: &Transcript,
+        identity: &Identity,
+        entropy: &mut dyn Entropy,
+    ) -> Option<Digest> {
+        if self.phase == Phase::Admitted {
+            return None;
+        }
+        let request = self.take_back(transcript, identity);
+        self.notice_admission(transcript, identity);
+        self.pause.arrange(now, false, entropy);
+        request
+    }
+
     /// `ADM-91`: takes the request back, and tells every contact.
-    pub(super) fn take_back(&mut self, transcript: &Transcript, identity: &Identity) -> Option<Digest> {
+    fn take_back(&mut self, transcript: &Transcript, identity: &Identity) -> Option<Digest> {
         if let Some(request) = self.asks_by() {
             self.withdrawn = Some(Withdrawal::sign(&transcript.group(), request, identity));
             self.start_over();

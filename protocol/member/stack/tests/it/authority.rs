@@ -292,7 +292,7 @@ fn where_it_decides_alone_its_person_votes_and_does_nothing_else() {
         assert_eq!(world.order(OFFICE, wrong).unwrap_err().by.code, "not-admitted");
     }
     let voted = world.order(OFFICE, Command::Vote { subject, approve: true }).unwrap();
-    assert_eq!(voted.ticket, Some(subject));
+    assert_eq!(voted.subject, Some(subject));
     world.seconds(2);
     assert!(world.admitted());
 }
