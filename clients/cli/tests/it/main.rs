@@ -23,6 +23,7 @@ mod edges;
 mod endorsed;
 mod exits;
 mod findings;
+mod golden;
 mod kills;
 mod lcm;
 mod letters;

@@ -1,7 +1,7 @@
 //! `folkmoot lcm`, on a network of its own. testing/lcm has programs of others.
 
 #[path = "../../../../../host/lcm/tests/it/alone.rs"]
-mod alone;
+pub(crate) mod alone;
 mod bridge;
 mod ends;
 mod excluded;
