@@ -156,7 +156,7 @@ impl Control {
             let line = self.next_line().await?.ok_or_else(|| self.gone("it closed the connection"))?;
             let value: Value = self.read(&line)?;
             if value.get("event").is_some() {
-                self.events.push_back(value);
+                self.events.push_back(unnamed(value));
                 continue;
             }
             // What was asked before, and nobody waited for, is passed over.
@@ -174,7 +174,7 @@ impl Control {
             return Ok(Some(event));
         }
         let Some(line) = self.next_line().await? else { return Ok(None) };
-        self.read(&line).map(Some)
+        self.read(&line).map(unnamed).map(Some)
     }
 
     fn read<T: DeserializeOwned>(&self, line: &str) -> Result<T, Failure> {
@@ -210,6 +210,14 @@ impl Control {
     fn gone(&self, why: &str) -> Failure {
         Failure::new(Exit::Unreachable, format!("the member at {} is gone: {why}", self.path.display()))
     }
+}
+
+/// An event without the name of its subscription: a command has one at most.
+fn unnamed(mut event: Value) -> Value {
+    if let Some(fields) = event.as_object_mut() {
+        fields.remove("subscription");
+    }
+    event
 }
 
 /// Why no member can be asked.

@@ -312,9 +312,8 @@ pub struct Faulty {
     pub heal: bool,
 }
 
-/// A view that a sealed payload may be for.
+/// A view that a sealed payload may be for: a whole answer to `view` serves.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct PossibleView {
     /// As `view` answers it.
     pub id: String,
