@@ -7,6 +7,7 @@ use crate::member::carried;
 use crate::member::concerns::lines;
 use crate::member::find::{Choice, find};
 use crate::member::reached::without_address;
+use crate::member::side;
 use crate::member::times;
 use crate::show::{Paint, data, harmless, many, many_of, paint, short, table};
 use serde_json::{Value, json};
@@ -217,13 +218,17 @@ pub(crate) async fn status(folder: &Path, json: bool) -> Result<(), Failure> {
         let below = status.get("below_threshold").and_then(Value::as_str);
         let below = below.map_or_else(String::new, |below| format!("\n{}", paint(Paint::Red, below)));
         let authority = authority_line(&status);
+        let side = side::text(status.get("side"));
+        let side = side.map_or_else(String::new, |side| {
+            format!("\n{}", paint(Paint::Red, &format!("this side is {side}")))
+        });
         let names: String = without_address(&status).iter().map(|one| format!("\n{one}")).collect();
         let refusals: String = refusals.map(|one| format!("\n{}", harmless(text(one, "why")))).collect();
         let about = format!("{about}\n{}", line_about(&status));
         let lines = times::lines(&status);
         let times: String = lines.iter().map(|one| format!("\n{}", paint(Paint::Red, one))).collect();
         format!(
-            "{}\n{about}{times}{}{authority}{below}{names}\n{}{refusals}{}{}",
+            "{}\n{about}{side}{times}{}{authority}{below}{names}\n{}{refusals}{}{}",
             paint(Paint::Bold, &head),
             crate::shares::text(&status),
             people(&status, |_| true),

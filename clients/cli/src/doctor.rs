@@ -26,6 +26,7 @@ pub(crate) async fn run(folder: &Path, json: bool) -> Result<(), Failure> {
     if let Ok(status) = status(folder).await {
         checks.extend(crate::member::times::judged(&status).map(|times| ("time of the decisions", times)));
         checks.extend(needed(&status).map(|needed| ("voters", needed)));
+        checks.extend(crate::member::side::judged(&status).map(|side| ("quorum", side)));
         checks.extend(sent(&status).map(|sent| ("what is sent", sent)));
         checks.extend(crate::shares::judged(&status).map(|share| ("share of the key", share)));
         checks.push(("paths to others", paths(&status)));

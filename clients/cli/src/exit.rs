@@ -84,6 +84,10 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let exit = match &error {
             Error::Refused(refused) => return refused.clone().into(),
+            // Too long was caught before: what is left is the charter's word on minorities.
+            Error::SendRefused(refused) => {
+                return Self { text: error.to_string(), ..Self::from(refused.clone()) };
+            }
             Error::Store(StoreError::LocalStopped) | Error::LocalSlowReader(_) | Error::LocalFailed => {
                 Exit::Bug
             }
@@ -92,8 +96,6 @@ impl From<Error> for Failure {
             Error::NotSigned | Error::LocalProof(_) => Exit::No,
             // A service manager starts it again, which is what is to be done.
             Error::LocalResumed => Exit::No,
-            // Too long was caught before: what is left is the charter's word on minorities.
-            Error::SendRefused(_) => Exit::Refused,
             error => mended(error.is_passing()),
         };
         Self::new(exit, error.to_string())
@@ -139,7 +141,9 @@ mod tests {
         assert_eq!(code(Error::State(StateError::LocalNoIdentity { path: "x".into() })), 3);
         assert_eq!(code(Error::NotInGroup), 7);
         assert_eq!(code(Error::NoEpoch), 7);
-        assert_eq!(code(Error::SendRefused("a minority".into())), 5);
+        let minority = folkmoot::SendError::LocalMinority.refused();
+        assert_eq!(code(Error::SendRefused(minority.clone())), 5);
+        assert_eq!(Failure::from(Error::SendRefused(minority)).by.map(|by| by.code), Some("minority".into()));
         assert_eq!(Failure::new(Exit::TimedOut, "").exit as u8, 6);
         assert_eq!(code(Error::LocalSuperseded(folkmoot::UnixTime(0))), 3);
         assert_eq!(code(Error::LocalResumed), 1);

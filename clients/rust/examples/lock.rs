@@ -204,12 +204,11 @@ async fn say(session: &Session, text: Option<&str>) -> Result<(), Error> {
 /// Takes an event.
 async fn hear(moot: &Folkmoot, session: &Session, lock: &mut Lock, event: Event) -> Result<(), Error> {
     match event {
-        Event::View { id, members, .. } => {
+        Event::View { id, members, side, .. } => {
             let names = moot.names().await?;
             let who: Vec<_> = members.iter().map(|one| one.of(&names.name(&one.member))).collect();
             println!("here: {}", who.join(", "));
-            let whole = moot.is_quorum(&members).await?;
-            let text = lock.enter(id, &members, whole);
+            let text = lock.enter(id, &members, side.whole);
             say(session, Some(&text)).await?;
         }
         Event::Message { sender, view, payload, .. } => {

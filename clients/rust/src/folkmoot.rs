@@ -4,7 +4,7 @@ use crate::options::Options;
 use crate::session::Session;
 use bytes::Bytes;
 use folkmoot_attach::MemberStatus;
-use folkmoot_base::{Digest, GroupId, GroupName, Head, Locator, MemberId, Party};
+use folkmoot_base::{Digest, GroupId, GroupName, Head, Locator, MemberId};
 use folkmoot_runtime::{
     Accepted, AuthorityStatus, Carrying, Command, Event, Lock, MemberHandle, Named, Outcome, Petition,
     Proposal, Refusal, RunningMember, RuntimeError as Error, ShareStatus, Times, Told, Twice,
@@ -311,21 +311,6 @@ impl Folkmoot {
     /// [`Error::Stopped`].
     pub async fn status(&self) -> Result<MemberStatus, Error> {
         self.running.handle.look(|machine, now, _| machine.upper.member.status(now)).await
-    }
-
-    /// Whether these parties of a view are a quorum of those who vote now, as two sides of a split
-    /// never both are: a program that decides for the whole group does so on that side alone. The
-    /// library sends on the other side, too, unless the charter's `minority` says otherwise.
-    ///
-    /// # Errors
-    /// [`Error::Stopped`].
-    pub async fn is_quorum(&self, parties: &[Party]) -> Result<bool, Error> {
-        let members = parties.iter().map(|party| party.member).collect();
-        let ask = self
-            .running
-            .handle
-            .look(move |machine, _, _| machine.upper.member.transcript().roster().is_quorum(&members));
-        ask.await
     }
 
     /// How it stands with the shares of the group's key: whether this member has its own, and if

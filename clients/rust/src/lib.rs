@@ -25,9 +25,9 @@
 //!   [`Event::Transitional`], the promises of the view hold only among those who go on together.
 //!   The next [`Event::View`] comes before any message of the new view. Whoever is in its `members`
 //!   and not in its `transitional` has not heard what this member heard before.
-//! - A split: each side has a view. [`Folkmoot::is_quorum`] says whether a side may decide for the
-//!   whole group. Under a charter with `minority = "read-only"`, the other side hears, and its
-//!   sends give [`Error::SendRefused`]; under `"stop"` it does not hear either.
+//! - A split: each side has a view, whose [`Side`] says whether it may decide for the whole group.
+//!   Under a charter with `minority = "read-only"`, the other side hears, and its sends give
+//!   [`Error::SendRefused`]; under `"stop"` it does not hear either.
 //! - An end: [`Event::Removed`], if the member left or was removed. [`Folkmoot::next`] then still
 //!   gives events of other groups; it gives `None` once the member has stopped as told.
 //!
@@ -68,7 +68,7 @@ pub use crate::options::Options;
 pub use crate::session::Session;
 pub use bytes::Bytes;
 pub use folkmoot_attach::{
-    Absence, AuthorityReach, GroupStatus, Lacking, MemberStatus, Person, Presence, Stalled,
+    Absence, AuthorityReach, GroupStatus, Lacking, MemberStatus, Person, Presence, Side, Stalled,
 };
 pub use folkmoot_base::{
     Cause, Cipher, ConfigurationId, DecodeError, Digest, Fault, GroupId, GroupName, Head, Host, HostName,

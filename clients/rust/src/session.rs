@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use folkmoot_base::limits::MESSAGE_BYTES_MAX;
 use folkmoot_base::{GroupId, Service};
+use folkmoot_runtime::SendError;
 use folkmoot_runtime::{Command, MemberHandle, RuntimeError as Error, Sending};
 
 /// Sends to one group. Cheap to clone; use it from as many tasks as you like.
@@ -88,10 +89,7 @@ impl Session {
 
 fn checked(payload: Bytes) -> Result<Bytes, Error> {
     if payload.len() > MESSAGE_BYTES_MAX {
-        let excess = payload.len() - MESSAGE_BYTES_MAX;
-        return Err(Error::SendRefused(format!(
-            "it is {excess} bytes longer than the {MESSAGE_BYTES_MAX} allowed"
-        )));
+        return Err(Error::SendRefused(SendError::LocalTooLong(payload.len()).refused()));
     }
     Ok(payload)
 }

@@ -24,7 +24,7 @@ use crate::sends::{Submission, Waiting};
 use crate::{Clock, Generation, OsEntropy, RuntimeError, StoreError, Wire};
 use bytes::Bytes;
 use folkmoot_attach::{Embedded, Ground, Input, Output, Resolved, Upper};
-use folkmoot_base::{GroupId, Instant, Locator, Service, UnixTime};
+use folkmoot_base::{GroupId, Instant, Locator, Refused, Service, UnixTime};
 use folkmoot_transport::Arrival;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -85,7 +85,7 @@ pub enum Note {
     /// An unreliable message of so many bytes. It is dropped if too much waits for the application.
     Unreliable(usize),
     /// A message just handed in was refused; of several, the last one that was not yet.
-    SendFailed(String),
+    SendFailed(Refused),
     /// The group has a view with us in it.
     In(GroupId),
     /// We are out of the group: messages that wait for it are dropped.
@@ -148,7 +148,7 @@ pub(crate) struct Turn {
     outside: BTreeSet<GroupId>,
     /// Of the messages just handed in so many were refused, the last ones; and why.
     refused: usize,
-    refusal: String,
+    refusal: Option<Refused>,
     /// Messages that go together; empty between turns.
     run: Vec<Submission>,
     wire_errors: u32,
@@ -431,7 +431,8 @@ impl<G: Ground, U: UpperStack, W: Wire> Engine<G, U, W> {
         self.command(command);
         let sent = run.len().saturating_sub(self.turn.refused);
         for (place, message) in run.drain(..).enumerate() {
-            let refused = || Err(RuntimeError::SendRefused(self.turn.refusal.clone()));
+            let why = &self.turn.refusal;
+            let refused = || Err(why.clone().map_or(RuntimeError::Stopped, RuntimeError::SendRefused));
             message.answer(if place < sent { Ok(()) } else { refused() });
         }
     }
@@ -478,7 +479,7 @@ fn gather<G: Ground, U: UpperStack>(
                 }
                 match note {
                     Note::SendFailed(reason) => {
-                        (turn.refused, turn.refusal) = (turn.refused.saturating_add(1), reason);
+                        (turn.refused, turn.refusal) = (turn.refused.saturating_add(1), Some(reason));
                     }
                     Note::In(group) => drop(turn.outside.remove(&group)),
                     Note::Out(group) => drop(turn.outside.insert(group)),

@@ -282,7 +282,7 @@ pub enum RuntimeError {
     NotInGroup,
     /// The member refused the message.
     #[error("the message was not sent: {0}")]
-    SendRefused(String),
+    SendRefused(folkmoot_base::Refused),
     /// A proof was asked for of a message that its sender did not sign.
     #[error("the message is not signed, so it proves nothing: every member of its view could have made it")]
     NotSigned,

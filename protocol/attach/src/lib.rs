@@ -24,7 +24,7 @@ pub use attached::{Attached, TABLE, stored_for};
 pub use embedded::{Embedded, Input, Output};
 pub use message::{ToMember, ToNode};
 pub use status::{
-    Absence, AuthorityReach, GroupStatus, Lacking, MemberStatus, Person, Presence, Stalled, Trace,
+    Absence, AuthorityReach, GroupStatus, Lacking, MemberStatus, Person, Presence, Side, Stalled, Trace,
 };
 
 use base::{Entropy, Instant, Locator, Party, Persist, Train, UnixTime};

@@ -147,8 +147,26 @@ pub struct GroupStatus {
     pub module: ModuleName,
     /// The cipher that seals under it.
     pub cipher: Cipher,
+    /// What its parties may do together.
+    pub side: Side,
     /// What was sent and does not come back, if nothing has for too long.
     pub stalled: Option<Stalled>,
+}
+
+/// What the parties of a view may do together, if they are a side of a split (MEM-04).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Side {
+    /// Whether a quorum of those who vote is among them. Of the sides of a split, one is whole at
+    /// most; the others are minorities.
+    pub whole: bool,
+    /// Whether they may send.
+    pub may_send: bool,
+    /// Whether what they admit counts, once it has its votes.
+    pub may_admit: bool,
+    /// How many of those who vote are among them.
+    pub voters: u32,
+    /// How many members vote.
+    pub of_voters: u32,
 }
 
 /// What was sent and does not come back.

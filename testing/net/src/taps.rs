@@ -263,7 +263,7 @@ impl UpperStack for Above {
             Event::Message { payload, .. } => Note::Size(payload.len()),
             Event::View { group, .. } => Note::In(*group),
             Event::Removed { group, .. } => Note::Out(*group),
-            Event::SendFailed { error } => Note::SendFailed(error.to_string()),
+            Event::SendFailed { error } => Note::SendFailed(error.refused()),
             _ => Note::Size(0),
         }
     }

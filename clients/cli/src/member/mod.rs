@@ -38,6 +38,7 @@ pub(crate) mod robot;
 mod rules_now;
 mod say;
 mod serve;
+pub(crate) mod side;
 pub(crate) mod skips;
 mod subscribers;
 pub(crate) mod times;

@@ -4,7 +4,7 @@ use super::matters::{self, petition_json, word};
 pub(crate) use super::names::{Names, name};
 use super::names::{ids, party_name, stranger};
 use super::told::{message_id, message_text};
-use super::{lines, told, trouble};
+use super::{lines, side, told, trouble};
 use crate::show::{Paint, harmless, many_of, paint, short, words};
 use folkmoot::{
     Absence, AuthorityReach, Cause, Event, GroupStatus, LetterEvent, Locator, MemberId, MemberStatus, Person,
@@ -17,10 +17,11 @@ use serde_json::{Value, json};
 /// An event as data.
 pub(crate) fn event_json(event: &Event, names: &Names) -> Value {
     match event {
-        Event::View { group, id, members, transitional, cause, epoch } => json!({
+        Event::View { group, id, members, transitional, cause, epoch, side } => json!({
             "event": "view", "group": group.hex(), "view": view_text(id), "members": ids(members),
             "names": members.iter().map(|party| party_name(names, party)).collect::<Vec<_>>(),
             "transitional": ids(transitional), "cause": cause_word(*cause), "epoch": epoch,
+            "side": side::json(side),
         }),
         Event::Message { group, sender, view, service, payload, origin } => json!({
             "event": "message", "id": message_id(sender, origin), "signed": origin.is_signed(), "group": group.hex(), "sender": sender.hex(), "name": party_name(names, sender),
@@ -249,6 +250,7 @@ pub(crate) fn status_json(
         "epoch": status.epoch, "module": status.module.map(ModuleName::as_str),
         "cipher": status.cipher.map(Cipher::as_str), "activity": status.activity, "people": people,
         "groups": status.groups.iter().map(group_json).collect::<Vec<_>>(),
+        "side": status.groups.iter().find(|group| status.view == Some(group.view)).map(|group| side::json(&group.side)),
         "authority": status.authority.as_ref().map(|reach| reach_json(reach, moment)),
         "lacking": status.lacking.map(|lacking| trouble::lacking_json(&lacking, moment, names)),
     })
@@ -280,7 +282,7 @@ fn group_json(group: &GroupStatus) -> Value {
     json!({
         "group": group.view.group.hex(), "view": view_text(&group.view), "members": ids(&group.members),
         "epoch": group.epoch, "module": group.module.as_str(), "cipher": group.cipher.as_str(),
-        "stalled": group.stalled.as_ref().map(trouble::stalled_json),
+        "side": side::json(&group.side), "stalled": group.stalled.as_ref().map(trouble::stalled_json),
     })
 }
 

@@ -1,5 +1,6 @@
 //! Parts of what is told about messages and views.
 
+use super::side;
 use crate::show::{Paint, harmless, paint, said};
 use folkmoot::{Origin, Party};
 use folkmoot_base::{hex, unhex};
@@ -55,7 +56,9 @@ pub(super) fn view_text(event: &Value) -> String {
     let went = went(event, &cause);
     // Whoever is no member any more may have wished that.
     let cause = if cause == "expelled" { "removal" } else { cause.as_str() };
-    format!("{went}{} {share} key {key} ({cause})", names.join(", "))
+    let side =
+        side::text(event.get("side")).map_or_else(String::new, |side| format!("; this side is {side}"));
+    format!("{went}{} {share} key {key} ({cause}){side}", names.join(", "))
 }
 
 /// Somebody is no longer a member: by a decision, or because its time was over.

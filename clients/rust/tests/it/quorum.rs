@@ -1,27 +1,34 @@
-//! Which parties of a view are a quorum of those who vote.
+//! A view says whether a quorum of those who vote is in it: at most one side of a split is whole.
 
-use folkmoot::tools::{OsEntropy, wall_clock};
-use folkmoot::{Folkmoot, GroupName, Options, Party, StateFolder, UnixTime};
-use folkmoot_identity::{CharterDraft, Founder, Identity, SignedCharter};
-use std::path::PathBuf;
+use crate::founders::{folders, open};
+use folkmoot::{Event, Folkmoot, Side};
+use std::time::Duration;
 
-#[tokio::test]
-async fn two_of_three_are_a_quorum_and_programs_of_one_member_count_once() {
-    let root = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("quorum-{}", std::process::id()));
-    let (now, mut entropy) = (wall_clock(), OsEntropy::new().unwrap());
-    let (from, to) = (UnixTime(now.0 - 3_600), UnixTime(now.0 + 86_400));
-    let people = ["anna", "ben", "cleo"].map(|name| Identity::new(name, &mut entropy, from, to).unwrap());
-    let founders = people.iter().map(|one| Founder::from(one.certificate())).collect();
-    let draft = CharterDraft::new(GroupName::new("moot").unwrap(), 1, founders, &mut entropy);
-    let all: Vec<&Identity> = people.iter().collect();
-    let charter = SignedCharter::sign(&draft.to_toml(), &all).unwrap();
-    let state = StateFolder::open(&root).unwrap();
-    state.write_identity(people[0].key_pem().unwrap().expose(), &people[0].certificate_pem()).unwrap();
-    state.write_charter(charter.der()).unwrap();
-    let moot = Folkmoot::open_with(Options::new(&root).listen(([127, 0, 0, 1], 0))).await.unwrap();
-    let [anna, ben, _] = people.map(|one| Party::from(one.member()));
-    assert!(!moot.is_quorum(&[anna]).await.unwrap());
-    assert!(!moot.is_quorum(&[anna, Party::new(anna.member, 1)]).await.unwrap());
-    assert!(moot.is_quorum(&[anna, ben]).await.unwrap());
-    moot.close().await.unwrap();
+/// The side of the next view of so many members.
+async fn side(moot: &mut Folkmoot, count: usize) -> Side {
+    let view = async {
+        loop {
+            match moot.next().await.unwrap().unwrap() {
+                Event::View { members, side, .. } if members.len() == count => return side,
+                _ => {}
+            }
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), view).await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_of_three_are_a_quorum_and_one_is_a_minority() {
+    let folders = folders("quorum", 3);
+    let mut anna = open(folders[0].clone(), &[]).await;
+    let alone = Side { whole: false, may_send: true, may_admit: true, voters: 1, of_voters: 3 };
+    assert_eq!(side(&mut anna, 1).await, alone);
+    let mut ben = open(folders[1].clone(), &[anna.locator()]).await;
+    let whole = Side { whole: true, voters: 2, ..alone };
+    assert_eq!(side(&mut anna, 2).await, whole);
+    assert_eq!(side(&mut ben, 2).await, whole);
+    assert_eq!(anna.status().await.unwrap().groups[0].side, whole);
+    ben.close().await.unwrap();
+    assert_eq!(side(&mut anna, 1).await, alone);
+    anna.close().await.unwrap();
 }

@@ -140,7 +140,7 @@ impl UpperStack for App {
             Heard::Payload(payload) => Note::Size(payload.len()),
             Heard::Unreliable => Note::Unreliable(0),
             Heard::Left => Note::Out(GROUP),
-            Heard::Refused => Note::SendFailed("bad".into()),
+            Heard::Refused => Note::SendFailed(folkmoot_member::SendError::LocalMinority.refused()),
         }
     }
 }

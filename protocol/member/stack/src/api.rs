@@ -1,17 +1,16 @@
 //! The commands that an application gives a member, and the events that it gets.
 
-use crate::SendError;
-use attach::Trace;
+use crate::{Petition, SendError};
+use attach::{Side, Trace};
 use base::{
-    Cause, Digest, GroupId, Head, JoinRefusal, Locator, MemberId, Mutant, NodeId, Party, Service, UnixTime,
-    ViewId,
+    Cause, Digest, GroupId, Head, JoinRefusal, Locator, MemberId, Mutant, NodeId, Party, Service, ViewId,
 };
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_admission::Closed;
 use folkmoot_attach as attach;
 use folkmoot_base as base;
-use folkmoot_identity::{Endorsement, Identity};
+use folkmoot_identity::Identity;
 use folkmoot_letters::{LetterEvent, Standing};
 use folkmoot_session::Origin;
 
@@ -180,73 +179,10 @@ pub enum Command {
     Logged(Bytes),
 }
 
-/// A request for admission.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Petition {
-    /// The digest that a vote on it names.
-    pub subject: Digest,
-    /// The key that asks.
-    pub member: MemberId,
-    /// The name that it asks for.
-    pub name: String,
-    /// The member that handed in its CSR, if one did. Otherwise it asks by itself.
-    pub sponsor: Option<MemberId>,
-    /// Votes so far.
-    pub have: u32,
-    /// Votes needed.
-    pub need: u32,
-    /// The members that voted yes.
-    pub approved: Vec<MemberId>,
-    /// The members that voted no.
-    pub rejected: Vec<MemberId>,
-    /// The charter's rule on admissions, with the votes so far in each part; `None` if there is
-    /// none.
-    pub rule: Option<String>,
-    /// The roles that the charter gives this key.
-    pub roles: Vec<String>,
-    /// The term asked for: beginning and end.
-    pub term: (UnixTime, UnixTime),
-    /// The members have done their part, and the authority has not signed yet. The text says why,
-    /// if the authority said so.
-    pub waits: Option<Option<&'static str>>,
-    /// The voters have granted it, but nobody can sign until there are new shares: as many holders
-    /// as the threshold could have left with old shares.
-    pub stale: bool,
-    /// Whoever asks is a member, and asks for a new certificate.
-    pub renews: bool,
-    /// How many voters there are.
-    pub voters: u32,
-    /// What the newcomer shows of who it is, if that counts now.
-    pub endorsement: Option<Box<Endorsement>>,
-}
-
-/// A proposal that is open.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Proposal {
-    /// The digest that a vote on it names.
-    pub subject: Digest,
-    /// The member that proposes it.
-    pub proposer: MemberId,
-    /// The proposed decision, in plain words.
-    pub text: String,
-    /// Votes so far.
-    pub have: u32,
-    /// Votes needed.
-    pub need: u32,
-    /// The members that voted yes.
-    pub approved: Vec<MemberId>,
-    /// The members that voted no.
-    pub rejected: Vec<MemberId>,
-    /// How many voters there are.
-    pub voters: u32,
-    /// The charter's rule on removals, with the votes so far in each part; `None` if none applies.
-    pub rule: Option<String>,
-}
-
 /// An event for the application.
 #[derive(Debug, Clone)]
 pub enum Event {
-    /// A secure view: these parties, one key. Comes before any message of it.
+    /// A secure view: these parties, one key. It comes before its messages.
     View {
         /// Of which group.
         group: GroupId,
@@ -260,6 +196,8 @@ pub enum Event {
         cause: Cause,
         /// A public name of the key; equal at every member that holds it.
         epoch: String,
+        /// What these parties may do together.
+        side: Side,
     },
     /// A message.
     Message {

@@ -9,12 +9,12 @@ impl Member {
     pub(crate) fn break_event(&mut self, event: Event) {
         let danger = self.config.danger;
         match event {
-            Event::View { group, id, mut members, transitional, cause, epoch }
+            Event::View { group, id, mut members, transitional, cause, epoch, side }
                 if danger.is(Danger::MemberOmitsSelf) =>
             {
                 let me = self.party();
                 members.retain(|party| *party != me);
-                self.say(Event::View { group, id, members, transitional, cause, epoch });
+                self.say(Event::View { group, id, members, transitional, cause, epoch, side });
             }
             view @ Event::View { .. } if danger.is(Danger::MemberRepeatsView) => {
                 self.say(view.clone());

@@ -359,7 +359,8 @@ impl Member {
         stack.returns.restart();
         stack.installed = Some(Installed { view: id, members: members.clone(), epoch: epoch.clone(), suite });
         stack.follow(self.transcript.roster());
-        self.event(Event::View { group, id, members, transitional: transitional_set, cause, epoch });
+        let side = stack.side;
+        self.event(Event::View { group, id, members, transitional: transitional_set, cause, epoch, side });
         self.held_received(now, group, entropy);
         self.release_held(group);
     }

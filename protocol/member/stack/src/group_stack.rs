@@ -8,6 +8,7 @@ use base::{
 };
 use bytes::Bytes;
 use core::time::Duration;
+use folkmoot_attach::Side;
 use folkmoot_base as base;
 use folkmoot_flush::message::{DataHeader, For, RECEIPT_BYTES};
 use folkmoot_flush::{self as flush, Flush};
@@ -54,6 +55,8 @@ pub(crate) struct GroupStack {
     /// What the charter allows this side to do: `Continue`, unless the installed view has no quorum
     /// of the electorate.
     pub(crate) minority: Minority,
+    /// The same for people, and what else follows.
+    pub(crate) side: Side,
     /// Parties of the newest notice.
     pub(crate) noticed: Vec<Party>,
     /// A notice listed us: the join took effect.
@@ -100,6 +103,7 @@ impl GroupStack {
             keyed_at: now,
             step_deadline: parts.step_deadline,
             minority: Minority::Continue,
+            side: Side::default(),
             noticed: Vec::new(),
             joined: false,
             asked: false,
@@ -137,6 +141,14 @@ impl GroupStack {
         let present: BTreeSet<MemberId> = installed.members.iter().map(|party| party.member).collect();
         let whole = roster.is_quorum(&present);
         self.minority = if whole { Minority::Continue } else { roster.charter().minority() };
+        let (voters, count) = (roster.voters(), |all: usize| u32::try_from(all).unwrap_or(u32::MAX));
+        self.side = Side {
+            whole,
+            may_send: self.minority == Minority::Continue,
+            may_admit: whole || roster.charter().minority_may_admit(),
+            voters: count(voters.intersection(&present).count()),
+            of_voters: count(voters.len()),
+        };
     }
 
     /// MEM-05: whether the charter now names another module or cipher than the key in use has. By

@@ -25,6 +25,7 @@ mod message;
 mod order;
 mod outbound;
 mod outcome;
+mod petition;
 mod post;
 mod returns;
 mod said;
@@ -33,7 +34,7 @@ mod spoils;
 mod status;
 mod times;
 
-pub use api::{Command, Config, Event, Petition, Proposal};
+pub use api::{Command, Config, Event};
 pub use error::{MemberError, SendError};
 pub use folkmoot_admission::{
     AuthorityStatus, Closed, DealerState, Office, ShareStatus, ShareWay, keep_endorsement, keep_voucher,
@@ -42,6 +43,7 @@ pub use folkmoot_letters::{LetterEvent, LettersError, Standing};
 pub use folkmoot_session::Origin;
 pub use order::Accepted;
 pub use outcome::{Awaits, Counting, Outcome, Stands};
+pub use petition::{Petition, Proposal};
 pub use spoils::Spoils;
 pub use status::Told;
 pub use times::{Ahead, Times};

@@ -1,9 +1,10 @@
 //! What admission reports, in the application's terms.
 
 use crate::Member;
-use crate::api::{Event, Petition, Proposal};
+use crate::api::Event;
 use crate::join::Joining;
 use crate::status::Told;
+use crate::{Petition, Proposal};
 use folkmoot_admission as admission;
 use folkmoot_base as base;
 use folkmoot_transcript::{Change, Effect};

@@ -112,7 +112,15 @@ impl Sight {
 
 fn in_short(stack: &GroupStack, now: Instant) -> Option<GroupStatus> {
     let Installed { view, members, epoch, suite: (module, cipher) } = stack.installed.clone()?;
-    Some(GroupStatus { view, members, epoch, module, cipher, stalled: stack.returns.late(now) })
+    Some(GroupStatus {
+        view,
+        members,
+        epoch,
+        module,
+        cipher,
+        side: stack.side,
+        stalled: stack.returns.late(now),
+    })
 }
 
 /// `MEM-07`: nothing has come back for too long.

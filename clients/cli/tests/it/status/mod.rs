@@ -12,6 +12,7 @@
 //! forms.rs   ben's charter lacks hybrid links never-seen, seen from either side, with the reason
 //! aside.rs   cleo withholds one step          arriving -> set-aside; killed: silent; honest again: present
 //! twice.rs   cleo's folder is copied, and runs   the earlier process ends; present, with the reason
+//! side.rs    a minority may not send       it says so in status, doctor and send; the other side is whole
 //! given_up.rs    unreliable messages find no ring    counted, and told
 //! unread.rs  nobody reads anna's output        she answers, and stops as told, by each signal
 //! ```
@@ -19,6 +20,7 @@
 mod aside;
 mod forms;
 mod given_up;
+mod side;
 mod split;
 mod twice;
 mod unread;
