@@ -135,6 +135,8 @@ impl Actor {
         for payload in liar.speak(host.transcript(), clock, &together) {
             self.stack.ground.member(now, ToNode::Send { party, group, service, payload }, entropy);
         }
+        // It goes out now. With the next input, that one would be blamed for it.
+        self.stack.handle(now, attach::Input::Timeout, entropy);
     }
 
     /// Who is only there says something once a second.

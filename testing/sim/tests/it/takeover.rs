@@ -114,3 +114,10 @@ fn a_clock_that_comes_while_a_key_is_made_does_not_part_those_who_made_it() {
     let broken = played(&schedule, Some(Danger::LineOverIsOut));
     assert!(broken.iter().any(|one| one.contains("transitional-set-2")), "{broken:?}");
 }
+
+/// Voters who lie together speak with their clocks. What one of them had said went out with the
+/// next input only, which was a forged frame, and looked as if that had had an effect.
+#[test]
+fn what_liars_say_is_not_laid_to_a_forged_frame() {
+    assert_eq!(played(&drawn(Scheme::Plain, 560_003_148), None), [""; 0]);
+}
