@@ -32,7 +32,8 @@ pub(crate) struct Watch {
 }
 
 impl Node {
-    /// What could be decided here: effects, each that stands after those before it, and holdings.
+    /// What could be decided here: effects, until nothing more stands after those before it
+    /// (LINE-67), and holdings.
     /// Where the time may go back, what does not stand before the effect that takes it back waits.
     fn ready(&self, clock: UnixTime, time: UnixTime) -> (Vec<Approved>, BTreeSet<Digest>) {
         let (state, set) = (self.state(), self.set());
@@ -49,13 +50,22 @@ impl Node {
             batch.time = clock;
         }
         batch.effects = back;
-        let mut place = 0;
-        for approved in approved {
-            batch.effects.insert(place, approved);
-            if state.decide(batch.clone(), |request| set.admit(request)).is_ok() {
-                place += 1;
-            } else {
-                batch.effects.remove(place);
+        let (mut place, mut left) = (0, approved);
+        // What does not stand yet may stand behind another.
+        while !left.is_empty() {
+            let before = left.len();
+            left.retain(|approved| {
+                batch.effects.insert(place, approved.clone());
+                let stands = state.decide(batch.clone(), |request| set.admit(request)).is_ok();
+                if stands {
+                    place += 1;
+                } else {
+                    batch.effects.remove(place);
+                }
+                !stands
+            });
+            if left.len() == before {
+                break;
             }
         }
         (batch.effects, holds)

@@ -17,6 +17,13 @@ fn a_few_runs_show_no_fault() {
     assert_eq!(first_fault(Mutant::NONE, 60, 1..300), None);
 }
 
+/// An effect stands only behind one that was approved after it. The owner carries out both, and who
+/// judges that knew both, also a moment after a vote on the first was taken back.
+#[test]
+fn what_stands_behind_another_effect_was_known_to_who_judges_it() {
+    assert_eq!(first_fault(Mutant::NONE, 60, 87_139_578..87_139_579), None);
+}
+
 #[test]
 fn without_a_rule_a_run_shows_a_fault() {
     use Danger::{LineNoExpiry, LineNoStamps, LineOwnChoice, LineRejoinUnasked};
