@@ -28,8 +28,9 @@ pub(crate) async fn vote(folder: &Path, vote: Vote, json: bool) -> Result<(), Fa
         Vote::Approve { subject, timeout } => (subject.join(" "), true, timeout),
         Vote::Reject { subject, timeout } => (subject.join(" "), false, timeout),
     };
-    let answer = ask(folder, Request::Vote { subject, approve, wait: Some(timeout) }).await?;
-    crate::times::warn_of_date(folder).await;
+    let answer = ask(folder, Request::Vote { subject, approve, wait: Some(timeout) }).await;
+    crate::times::warn(folder).await;
+    let answer = answer?;
     data(json, &answer, || voted(&answer));
     Ok(())
 }
@@ -86,6 +87,7 @@ pub(crate) fn outcome(answer: &Value) -> String {
 
 async fn list(folder: &Path, json: bool) -> Result<(), Failure> {
     let answer = ask(folder, Request::Petitions).await?;
+    crate::times::warn(folder).await;
     let row = |one: &Value| {
         let number = |field: &str| one.get(field).unwrap_or(&Value::Null).to_string();
         let votes = format!("{} of {}", number("have"), number("need"));
@@ -189,7 +191,7 @@ pub(crate) async fn propose(folder: &Path, request: Request) -> Result<Value, Fa
     if let Some(warning) = answer.get("warning").and_then(Value::as_str) {
         eprintln!("{}", paint(Paint::Red, &format!("warning: {}", harmless(warning))));
     }
-    crate::times::warn_of_date(folder).await;
+    crate::times::warn(folder).await;
     Ok(answer)
 }
 

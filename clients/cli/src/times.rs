@@ -5,8 +5,8 @@ use crate::args::Resolve;
 use crate::commands::{ask, proposed, text};
 use crate::control::Request;
 use crate::exit::{Exit, Failure};
-use crate::member::skips;
 use crate::member::times::{date_text, date_to_see, list, names_of, span};
+use crate::member::{clocks, skips};
 use crate::show::{Paint, data, harmless, paint};
 use crate::terminal;
 use crate::values::head as head_of;
@@ -94,9 +94,14 @@ fn taken_text(status: &Value, one: &Value) -> String {
     )
 }
 
-/// Says after a vote that what is decided by it waits for the person, if that is so.
-pub(crate) async fn warn_of_date(folder: &Path) {
+/// Says beside votes what keeps them from having an effect here: that this clock is behind others'
+/// (what has not begun by it is not shown), or that what is decided waits for the person.
+pub(crate) async fn warn(folder: &Path) {
     let Ok(status) = ask(folder, Request::Status).await else { return };
+    for line in clocks::lines(&status) {
+        let why = format!("warning: {line}; what has not begun by this clock is not shown here");
+        eprintln!("{}", paint(Paint::Red, &why));
+    }
     let asked = |line: &&Value| line.get("asks_date").is_some_and(Value::is_boolean);
     if let Some(line) = status.get("line").filter(asked) {
         eprintln!("{}", paint(Paint::Red, &format!("warning: {}", date_to_see(line))));

@@ -34,7 +34,7 @@ impl Clocks {
 }
 
 /// A line for each, for people.
-pub(super) fn lines(status: &Value) -> impl Iterator<Item = String> + use<'_> {
+pub(crate) fn lines(status: &Value) -> impl Iterator<Item = String> + use<'_> {
     list(status, "clocks").map(|one| {
         let behind = span(one.get("seconds").and_then(Value::as_u64).unwrap_or_default());
         let at = text(one, "noticed");

@@ -7,7 +7,7 @@
 
 mod answer;
 pub(crate) mod carried;
-mod clocks;
+pub(crate) mod clocks;
 pub(crate) mod concerns;
 mod csr;
 mod decide;

@@ -5,8 +5,11 @@
 //! waits      a decision three days ahead of somebody's clock is shown, applied by its person, taken back
 //! skips      a member that is behind is told what others show, and skips by its person
 //! alone      a single voter takes back what it decided by a wrong clock
+//! behind     a voter whose clock is behind is told so where it looks for what to vote on
 //! asked      a single voter is shown the date before anything is decided by a clock that is far ahead
 //! ```
+
+mod behind;
 
 use crate::common::actor::Actor;
 use crate::common::program::{code, complaint};
