@@ -107,23 +107,23 @@ async fn hear(
             }
         };
         if request == Request::Subscribe {
-            let answer = if subscribed.len() < SUBSCRIPTIONS_MAX {
-                let heard = events.subscribe();
+            let heard = (subscribed.len() < SUBSCRIPTIONS_MAX).then(|| events.subscribe());
+            let why = || format!("a connection has at most {SUBSCRIPTIONS_MAX} subscriptions");
+            let may = heard.as_ref().map(|_| Value::Null).ok_or_else(|| Failure::new(Exit::Usage, why()));
+            tell(&said, &Reply { id: id.clone(), answer: crate::control::answer(may) }).await;
+            if let Some(heard) = heard {
                 subscribed.push(Arc::clone(&heard));
-                tokio::spawn(stream_events(heard, id.clone(), said.clone()));
-                Ok(Value::Null)
-            } else {
-                let why = format!("a connection has at most {SUBSCRIPTIONS_MAX} subscriptions");
-                Err(Failure::new(Exit::Usage, why))
-            };
-            tell(&said, &Reply { id, answer: crate::control::answer(answer) }).await;
+                tokio::spawn(stream_events(heard, id, said.clone()));
+            }
             continue;
         }
         // Whoever asks too much at once waits with the next line.
         let Ok(permit) = Arc::clone(&room).acquire_owned().await else { break };
-        let (requests, said) = (requests.clone(), said.clone());
+        let (said, answer) = (said.clone(), ask(&requests, request).await);
         tokio::spawn(async move {
-            tell(&said, &Reply { id, answer: ask(&requests, request).await }).await;
+            let gone = || crate::control::answer(Err(folkmoot::Error::Stopped.into()));
+            let answer = answer.await.unwrap_or_else(|_| gone());
+            tell(&said, &Reply { id, answer }).await;
             drop(permit);
         });
     }
@@ -137,13 +137,12 @@ async fn tell(said: &mpsc::Sender<Arc<str>>, value: &impl Serialize) -> bool {
     said.send(line.into()).await.is_ok()
 }
 
-async fn ask(requests: &Requests, request: Request) -> Answer {
+/// Hands it to the member, behind those that came before it on this connection. Where its answer
+/// will be; if the member has gone, nowhere.
+async fn ask(requests: &Requests, request: Request) -> oneshot::Receiver<Answer> {
     let (done, answer) = oneshot::channel();
-    let gone = || crate::control::answer(Err(folkmoot::Error::Stopped.into()));
-    if requests.send((request, done)).await.is_err() {
-        return gone();
-    }
-    answer.await.unwrap_or_else(|_| gone())
+    let _ = requests.send((request, done)).await;
+    answer
 }
 
 async fn stream_events(events: Arc<Subscriber>, id: Option<Id>, said: mpsc::Sender<Arc<str>>) {
